@@ -20,10 +20,9 @@ from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 from weakref import finalize
 
-import datasets
 from huggingface_hub import constants
 
 from trainer_client.config.dataset_section import DatasetConfig
@@ -31,16 +30,8 @@ from trainer_client.errors import TrainerError, first_line, or_local
 from trainer_client.given_objects import given_object, is_given
 from trainer_client.hub_reach import hub_obstacle
 
-READ_ERRORS = (
-    OSError,
-    EOFError,
-    ValueError,
-    AssertionError,
-    lzma.LZMAError,
-    zlib.error,
-    datasets.exceptions.DatasetsError,
-)
-"""Errors of a source that is missing, broken or of another kind."""
+if TYPE_CHECKING:
+    import datasets
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 HEAD_BYTES = 4096
@@ -175,14 +166,15 @@ def load_rows(config: DatasetConfig) -> Rows:
         if path.suffix in (".jsonl", ".json") or path.is_file():
             return _split({"train": _read_json(path)}, config.split)
         if (path / "dataset_info.json").exists() or (path / "dataset_dict.json").exists():
-            saved = datasets.load_from_disk(str(path))
-            splits = saved if isinstance(saved, datasets.DatasetDict) else {"train": saved}
+            library = _library()
+            saved = library.load_from_disk(str(path))
+            splits = saved if isinstance(saved, library.DatasetDict) else {"train": saved}
             return _split(splits, config.split)
         loaded = _load_from_hub(config)
         return Rows(tuple(loaded.column_names), (loaded,), (range(len(loaded)),))
     except DatasetError:
         raise
-    except READ_ERRORS as error:
+    except _read_errors() as error:
         raise DatasetError(
             f"cannot load {config.place}: {error}. Expected a .jsonl file, a "
             "folder written by save_to_disk, or the name of a Hugging Face data set"
@@ -190,14 +182,31 @@ def load_rows(config: DatasetConfig) -> Rows:
         ) from error
 
 
+def _library() -> Any:
+    """The package `datasets`, which takes two seconds of processor time to import.
+
+    A local JSON file needs it only for a part of its rows.
+    """
+    import datasets  # noqa: PLC0415
+
+    return datasets
+
+
+def _read_errors() -> tuple[type[Exception], ...]:
+    """Errors of a source that is missing, broken or of another kind."""
+    broken = (EOFError, ValueError, AssertionError, lzma.LZMAError, zlib.error)
+    return OSError, *broken, _library().exceptions.DatasetsError
+
+
 def _load_from_hub(config: DatasetConfig) -> datasets.Dataset:
-    """Rows of the hub or its cache, or of a folder; raises DatasetError and READ_ERRORS."""
+    """Rows of the hub or its cache, or of a folder; raises DatasetError and `_read_errors`."""
+    load_dataset = _library().load_dataset
     obstacle = None if Path(config.path).exists() else hub_obstacle()
     if obstacle is None:
-        return datasets.load_dataset(config.path, config.name, split=config.split)
+        return load_dataset(config.path, config.name, split=config.split)
     with _hub_offline():  # else its library tries for half a minute
         try:
-            return datasets.load_dataset(config.path, config.name, split=config.split)
+            return load_dataset(config.path, config.name, split=config.split)
         except ConnectionError as error:  # the cache does not have it
             raise DatasetError(
                 f"cannot load {config.place}: there is no such file or folder here, and the "
@@ -209,7 +218,7 @@ def _load_from_hub(config: DatasetConfig) -> datasets.Dataset:
 @contextmanager
 def _hub_offline() -> Iterator[None]:
     """The libraries ask nothing of the hub, as with HF_HUB_OFFLINE when they are imported."""
-    settings = ((constants, "HF_HUB_OFFLINE"), (datasets.config, "HF_HUB_OFFLINE"))
+    settings = ((constants, "HF_HUB_OFFLINE"), (_library().config, "HF_HUB_OFFLINE"))
     before = [getattr(module, name) for module, name in settings]
     for module, name in settings:
         setattr(module, name, True)
@@ -223,16 +232,16 @@ def _hub_offline() -> Iterator[None]:
 def _given_rows(config: DatasetConfig) -> Rows:
     """The rows of an object that a script gives; raises ConfigError, DatasetError."""
     given = given_object(config.path, "dataset.path")
-    if isinstance(given, datasets.Dataset) or _holds_rows(given):
+    if _holds_rows(given) or isinstance(given, _library().Dataset):
         given = {"train": given}
-    elif not isinstance(given, datasets.DatasetDict):
+    elif not isinstance(given, _library().DatasetDict):
         raise DatasetError(
             f"dataset.path: {config.path!r} must be a datasets.Dataset, a DatasetDict or a list of "
             f"dicts, found {type(given).__name__}"
         )
     try:
         return _split(given, config.split)
-    except READ_ERRORS as error:
+    except _read_errors() as error:
         raise DatasetError(f"cannot take {config.place}: {error}") from error
 
 
@@ -243,8 +252,11 @@ def _holds_rows(value: Any) -> bool:
 def _split(splits: dict[str, Any], split: str) -> Rows:
     """The part of the splits that an expression names, such as `train[:40%]+test`."""
     lengths = {name: len(rows) for name, rows in splits.items()}
+    if split in splits:
+        rows = splits[split]
+        return Rows(_column_names([rows]), (rows,), (range(len(rows)),))
     parts, ranges = [], []
-    for part in datasets.ReadInstruction.from_spec(split).to_absolute(lengths):
+    for part in _library().ReadInstruction.from_spec(split).to_absolute(lengths):
         parts.append(splits[part.splitname])
         ranges.append(range(*slice(part.from_, part.to).indices(lengths[part.splitname])))
     return Rows(_column_names(parts), tuple(parts), tuple(ranges))
@@ -254,11 +266,11 @@ def _column_names(parts: Sequence[Any]) -> tuple[str, ...]:
     """The names of all columns, in the order in which they first occur."""
     names: dict[str, None] = {}
     for part in parts:
-        if isinstance(part, datasets.Dataset | JsonLines):
-            names |= dict.fromkeys(part.column_names)
-        else:
+        if isinstance(part, list):
             for row in part:
                 names |= dict.fromkeys(row)
+        else:
+            names |= dict.fromkeys(part.column_names)
     return tuple(names)
 
 

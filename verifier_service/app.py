@@ -173,7 +173,8 @@ async def _started_service(
             for module in (REQUEST_MODULE, CALL_MODULE)
         )
         await stack.enter_async_context(processes)
-        await processes.start()
+        if pools:  # a host of sessions judges nothing
+            await processes.start()
         await stack.enter_async_context(call_processes)
         metrics.watch(admission, scheduler.cache, pools, (processes, call_processes))
         metrics.watch_models(models)

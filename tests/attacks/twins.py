@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+import os
 import sys
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -39,11 +40,12 @@ TWIN = "twin"
 """The name of the twin among the programs of a form."""
 TWIN_SOURCE = "{TWIN}"
 """Placeholder of the twin's source in programs of `everywhere.toml`."""
-SLOTS = 4
+SLOTS = max(2, min(4, len(os.sched_getaffinity(0))))
+"""Programs that are judged at a time: each slot starts by importing numpy and pandas twice."""
 PATIENT_SECONDS = 60.0
 """CPU time of a program: the longest that the verifier has, so that no busy machine meets it."""
 MEMORY_BYTES = 2**28
-"""Memory of a program: no program needs half of it, and filling it takes no second."""
+"""Memory of a program where its form names none: no program needs half of it."""
 MAX_OVERLOADS = 3
 """Runs after which a program that the sandbox gives up as overload each time has caused it."""
 
@@ -79,6 +81,8 @@ class Form:
     """Reason why no program can be judged by the tests; None where the twin is scored."""
     trials: tuple[Trial, ...]
     """The twin first."""
+    memory_bytes: int = MEMORY_BYTES
+    """Memory of a program, and of the judge beside it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +215,7 @@ async def _judge(
         scoring=scoring,
         cpu_seconds=cpu_seconds,
         total_cpu_seconds=10 * cpu_seconds,
-        memory_bytes=MEMORY_BYTES,
+        memory_bytes=form.memory_bytes,
     )
     verdict = await _verdict(runner, verifier, form.tests, trial.source)
     details = verdict.details or {}

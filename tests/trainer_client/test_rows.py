@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +95,24 @@ def test_a_file_that_takes_the_place_of_another_is_not_read(tmp_path: Path) -> N
     other.write_bytes(LINES[2])
     other.replace(path)
     assert rows[0] == VALUES[0]
+
+
+LOADS_ALL_ROWS = """
+import sys
+from trainer_client.config.dataset_section import DatasetConfig
+from trainer_client.rows import load_rows
+print([row["answer"] for row in load_rows(DatasetConfig(path=sys.argv[1]))])
+print("datasets" in sys.modules)
+"""
+
+
+def test_a_local_file_needs_no_library_of_data_sets(tmp_path: Path) -> None:
+    """The import of `datasets` takes two seconds, which each short command would spend."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"\n".join(LINES))
+    command = [sys.executable, "-c", LOADS_ALL_ROWS, str(path)]
+    loaded = subprocess.run(command, capture_output=True, text=True)
+    assert loaded.stdout == "[3, 2.5, True]\nFalse\n", loaded.stderr
 
 
 def test_the_rows_of_an_arrow_table_stay_in_it(tmp_path: Path) -> None:

@@ -35,7 +35,6 @@ from trainer_client.episodes.verifier_feedback import VerifierFeedback
 from trainer_client.policy.policy import load_policy
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.rollout import RolloutGroup
-from trainer_client.service_process import running_service
 
 PROBLEM = Problem("1", ({"role": "user", "content": "17*23?"},), {"answer": "391"})
 
@@ -493,23 +492,17 @@ def test_functions_bear_calls_that_are_many_or_large(tmp_path: Path) -> None:
         assert extra == {"calls": 2, "failed_calls": 1}
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with running_service(tmp_path_factory.mktemp("service") / "log") as url:
-        yield url
-
-
 @pytest.mark.slow
-def test_feedback_tells_why_and_ends_at_the_right_answer(service: str) -> None:
-    feedback = VerifierFeedback(clients_of(service), num_tries=3)
+def test_feedback_tells_why_and_ends_at_the_right_answer(service_url: str) -> None:
+    feedback = VerifierFeedback(clients_of(service_url), num_tries=3)
     feedback.reset(PROBLEM)
     observation, done, _ = feedback.step(said("<answer>390</answer>"))
     assert (observation, done) == ("That is not accepted: different. Tries left: 2.", False)
     assert feedback.step(said("<answer>391</answer>")) == (None, True, {"tries": 1})
 
 
-def test_feedback_ends_with_the_last_try_and_is_lost_without_a_service(service: str) -> None:
-    feedback = VerifierFeedback(clients_of(service), num_tries=2)
+def test_feedback_ends_with_the_last_try_and_is_lost_without_a_service(service_url: str) -> None:
+    feedback = VerifierFeedback(clients_of(service_url), num_tries=2)
     feedback.reset(PROBLEM)
     assert not feedback.step(said("1"))[1]
     assert feedback.step(said("2"))[1]
@@ -520,7 +513,7 @@ def test_feedback_ends_with_the_last_try_and_is_lost_without_a_service(service: 
 
 
 def test_the_service_judges_a_chat_with_calls_and_observations(
-    service: str, task: Path, tmp_path: Path
+    service_url: str, task: Path, tmp_path: Path
 ) -> None:
     """Its last message of the policy counts; one that ends with an observation is judged too."""
     model = chatty_model(task, tmp_path / "model")
@@ -543,7 +536,7 @@ def test_the_service_judges_a_chat_with_calls_and_observations(
     EpisodeEngine(Scripted(policy, lambda key, number: texts[number]), policy, config).generate(
         [PROBLEM], plain_sampling(1, 100), lambda _, group: groups.append(group)
     )
-    with open_scorer(RewardConfig(url=service)) as scorer:
+    with open_scorer(RewardConfig(url=service_url)) as scorer:
         ((verdict),) = scorer.submit(groups[0]).result()
     assert verdict["accuracy"].extracted == "391"
     assert verdict["accuracy"].score == 1
@@ -554,4 +547,4 @@ def test_the_service_judges_a_chat_with_calls_and_observations(
         "tool",
         "assistant",
     ]
-    assert httpx.get(f"{service}/healthz").status_code == 200
+    assert httpx.get(f"{service_url}/healthz").status_code == 200

@@ -140,7 +140,8 @@ def test_what_a_sandbox_does_not_have_is_refused_by_name(
 def test_a_sandbox_is_its_key_s_alone(tmp_path: Path) -> None:
     """The SDK sends its key in one header to open a sandbox, and in another with code."""
     keys = [new_key(), new_key()]
-    flags = ("--workers", "1", "--api-key-hashes", ",".join(map(hash_of, keys)))
+    few = ("--workers", "1", "--code-workers", "1")
+    flags = (*few, "--api-key-hashes", ",".join(map(hash_of, keys)))
     with running_service(tmp_path / "service.log", *flags) as url:
         one, two = (
             httpx.Client(base_url=url, timeout=600, headers={"X-API-Key": key}) for key in keys

@@ -63,9 +63,10 @@ def test_a_reference_that_hangs_is_unverifiable(http: httpx.Client) -> None:
 
 @pytest.mark.slow
 def test_a_completion_that_swallows_memory_is_too_large(tmp_path: Path) -> None:
-    limits = ("--item-memory-bytes", str(256 * 2**20), "--item-cpu-seconds", "60", "--workers", "1")
+    limits = ("--item-memory-bytes", str(256 * 2**20), "--item-cpu-seconds", "60")
+    flags = ("--workers", "1", "--enabled", "accuracy", *limits)
     with (
-        running_service(tmp_path / "service.log", *limits) as url,
+        running_service(tmp_path / "service.log", *flags) as url,
         httpx.Client(base_url=url, timeout=600) as http,
     ):
         verifier = {"type": "accuracy", "mode": "math_verify"}
@@ -83,7 +84,7 @@ def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client
     """A client of a service that gives an item half a second of CPU time."""
     log = tmp_path_factory.mktemp("impatient") / "service.log"
     with (
-        running_service(log, "--item-cpu-seconds", "0.5") as url,
+        running_service(log, "--enabled", "accuracy", "--item-cpu-seconds", "0.5") as url,
         httpx.Client(base_url=url, timeout=600) as http,
     ):
         yield http

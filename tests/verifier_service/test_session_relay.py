@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -14,7 +15,8 @@ from typing import Any
 import httpx
 import pytest
 
-from verifier_service.app import create_app
+from tests.processes import fork_servers
+from verifier_service.app import REQUEST_MODULE, create_app
 from verifier_service.fleet.asgi_call import Answer, Headers, asgi_answer
 from verifier_service.fleet.session_host import no_pools
 from verifier_service.fleet.session_relay import Host, HostLost, HostUnavailable, relay_sessions
@@ -89,6 +91,17 @@ async def opened(client: httpx.AsyncClient, **options: Any) -> str:
 async def error_of(response: httpx.Response) -> tuple[int, str, Any]:
     error = response.json()["error"]
     return response.status_code, error["type"], (error.get("details") or {}).get("reason")
+
+
+def test_a_service_without_workers_starts_no_process_for_large_requests() -> None:
+    """A host of sessions has no use for the half second and the 46 MB that one takes."""
+    before = fork_servers(os.getpid(), REQUEST_MODULE)
+
+    async def act(client: httpx.AsyncClient) -> None:
+        assert (await client.get("/healthz")).status_code == 200
+        assert fork_servers(os.getpid(), REQUEST_MODULE) == before
+
+    through(act)
 
 
 @pytest.mark.slow

@@ -539,7 +539,7 @@ def command_of(pid: int) -> bytes:
 @pytest.mark.parametrize("kill", [signal.SIGTERM, signal.SIGKILL])
 def test_sessions_end_with_the_service(tmp_path: Path, kill: signal.Signals) -> None:
     log = tmp_path / "log"
-    with running_service(log, "--workers", "1") as url:
+    with running_service(log, "--workers", "1", "--code-workers", "1") as url:
         service = pid_in(log)
         with httpx.Client(base_url=url, timeout=600) as http:
             Opened(http)
@@ -562,8 +562,9 @@ def test_a_session_belongs_to_the_key_that_opened_it(tmp_path: Path) -> None:
     )
     unnamed = ",".join(hash_of(keys[name]) for name in ("one", "two"))
     named = str(tmp_path / "keys.yaml")
-    flags = ("--workers", "1", "--api-keys-file", named, "--api-key-hashes", unnamed)
-    with running_service(tmp_path / "log", *flags) as url:
+    keyed = ("--api-keys-file", named, "--api-key-hashes", unnamed)
+    few = ("--workers", "1", "--code-workers", "1")
+    with running_service(tmp_path / "log", *few, *keyed) as url:
         one, two, forms = (
             httpx.Client(
                 base_url=url, timeout=600, headers={"Authorization": f"Bearer {keys[name]}"}
