@@ -274,6 +274,17 @@ def test_every_tag_opens_a_block_of_its_language(name: str, tag: str) -> None:
     assert judged.score == 1.0
 
 
+@pytest.mark.parametrize(("used", "reason"), [("", "passed"), ("new {name}();", "runtime_error")])
+def test_a_class_whose_name_is_too_long_for_a_file_is_missing(
+    judge: Judge, used: str, reason: str
+) -> None:
+    name = "A" * 230
+    body = used.format(name=name) + "System.out.println(1);"
+    source = f"class {name} {{}} class Main {{ public static void main(String[] a) {{ {body} }} }}"
+    tests = Stdio.model_validate({"type": "stdio", "cases": [{"stdin": "", "stdout": "1"}]})
+    assert judge.verdict("java", source, tests).reason == reason
+
+
 @pytest.mark.parametrize(
     "source",
     [

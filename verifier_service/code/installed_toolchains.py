@@ -341,7 +341,7 @@ def scala() -> Toolchain:
     machine = Path(located("java", "openjdk-17-jdk-headless"))
     arguments = (
         *("-nowarn", "-encoding", "UTF-8", "-target:jvm-1.8", "-cp", str(library)),
-        *("-d", CLASSES, "main.scala"),
+        *("-Xmax-classfile-name", "150", "-d", CLASSES, "main.scala"),
     )
     step = dataclasses.replace(
         _java_step(machine, jars, "scala.tools.nsc.Main", arguments, "main.scala"),

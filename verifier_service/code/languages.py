@@ -46,6 +46,7 @@ from verifier_service.sandbox.execution import (
     SandboxError,
     Tools,
 )
+from verifier_service.sandbox.file_names import is_name
 
 if TYPE_CHECKING:
     from verifier_service.sandbox.runner import Runner
@@ -226,7 +227,8 @@ class Language:
             return Program(payload=kept, entry="binary", toolchain=self.name)
         if found.steps[-1].output_name == OUTPUT_FILE:
             return self._started(found.runtime, kept, texts)
-        classes = pack.unpack(kept)
+        # A program chooses the names of its classes, and a name may be too long for a file here.
+        classes = {name: one for name, one in pack.unpack(kept).items() if is_name(name)}
         texts["{main}"] = _main_class(self._source_name(source), classes)
         return dataclasses.replace(self._started(found.runtime, b"", texts), files=classes)
 
