@@ -159,10 +159,11 @@ def reference_of(name: str, **changes: Any) -> Stdio:
     return Stdio.model_validate({"type": "stdio", "cases": cases, **changes})
 
 
-def program(name: str, kind: str) -> str:
-    """The program of a language that ends in one way."""
-    source: str = PROGRAMS[name].get(kind) or PROGRAMS[name]["ends"]
-    return source
+def program(name: str, kind: str) -> tuple[str, str]:
+    """The program of a language that ends in one way, and its standard input."""
+    if kind in PROGRAMS[name]:
+        return PROGRAMS[name][kind], ""
+    return PROGRAMS[name]["ends"], f"{kind}\n"
 
 
 def test_every_language_but_python_has_programs() -> None:
@@ -172,9 +173,9 @@ def test_every_language_but_python_has_programs() -> None:
 @pytest.mark.parametrize("kind", OPTIONS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_gets_its_reason(judge: Judge, name: str, kind: str) -> None:
-    told = {"cases": [{"stdin": f"{kind}\n", "stdout": "6"}]}
-    tests = reference_of(name, **({} if kind in PROGRAMS[name] else told))
-    verdict = judge.verdict(name, program(name, kind), tests, **OPTIONS[kind])
+    source, stdin = program(name, kind)
+    tests = reference_of(name, **({"cases": [{"stdin": stdin, "stdout": "6"}]} if stdin else {}))
+    verdict = judge.verdict(name, source, tests, **OPTIONS[kind])
     assert verdict.reason == REASONS[kind], verdict
     assert verdict.score == float(kind == "right")
 
@@ -195,8 +196,8 @@ def test_a_wrong_answer_is_wrong_and_a_special_judge_decides(judge: Judge, name:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_that_sleeps_is_ended(judge: Judge, name: str) -> None:
-    limits = {"idle_seconds": 0.3, "cpu_seconds": 0.6}
-    run = judge.run(name, program(name, "asleep"), stdin="asleep\n", **limits)
+    source, stdin = program(name, "asleep")
+    run = judge.run(name, source, stdin=stdin, idle_seconds=0.3, cpu_seconds=0.6)
     assert run.reason in (ExitReason.IDLE_LIMIT, ExitReason.CPU_LIMIT), run
 
 
@@ -216,8 +217,8 @@ def test_what_is_forbidden_is_refused(
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_bomb_of_threads_or_processes_ends(judge: Judge, name: str) -> None:
     limits = {"cpu_seconds": 1.0, "wall_seconds": 20.0, "idle_seconds": 0.3}
-    source = program(name, "threads")
-    run = judge.run(name, source, stdin="threads\n", memory_bytes=2**27, **limits)
+    source, stdin = program(name, "threads")
+    run = judge.run(name, source, stdin=stdin, memory_bytes=2**27, **limits)
     assert b"started" not in run.stdout
     assert judge.run(name, LANGUAGES[name].hello.decode()).stdout.split() == [b"1"]
 
