@@ -665,7 +665,7 @@ class LanguageStatus(NamedTuple):
 
 
 def language_statuses() -> list[LanguageStatus]:
-    """The languages with their toolchains. The first call starts them all; it takes some seconds."""
+    """The languages with their toolchains. The first call starts them all: some seconds."""
     return [_status(name) for name in LANGUAGES.values()]
 
 
