@@ -48,6 +48,7 @@ PEERS = {
     "cpp": Peer(
         "main.cpp", ("./main",), (("g++", "-std=gnu++20", "-O2", "-w", "main.cpp", "-o", "main"),)
     ),
+    "csharp": Peer("main.cs", ("mono", "main.exe"), (("mcs", "main.cs"),)),
     "go": Peer(
         "main.go",
         ("./main",),
@@ -56,8 +57,14 @@ PEERS = {
             ("/usr/lib/go-1.19/bin/go", "tool", "link", "-o", "main", "main.a"),
         ),
     ),
+    "haskell": Peer("main.hs", ("./main",), (("ghc", "-O2", "main.hs", "-o", "main"),)),
     "java": Peer("Sum.java", ("java", "Sum"), (("javac", "Sum.java"),)),
     "javascript": Peer("main.js", ("node", "main.js")),
+    "kotlin": Peer(
+        "main.kt",
+        ("java", "-cp", ".:/usr/share/java/kotlin-stdlib.jar", "MainKt"),
+        (("kotlinc", "main.kt"),),
+    ),
     "lua": Peer("main.lua", ("lua5.4", "main.lua")),
     "perl": Peer("main.pl", ("perl", "main.pl")),
     "php": Peer("main.php", ("php", "main.php")),
@@ -65,6 +72,7 @@ PEERS = {
     "r": Peer("main.R", ("Rscript", "main.R")),
     "ruby": Peer("main.rb", ("ruby", "main.rb")),
     "rust": Peer("main.rs", ("./main",), (("/usr/bin/rustc", "--edition=2021", "-O", "main.rs"),)),
+    "scala": Peer("main.scala", ("scala", "Solution"), (("scalac", "main.scala"),)),
     "typescript": Peer(
         "main.ts",
         ("node", "main.js"),

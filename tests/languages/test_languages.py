@@ -2,7 +2,9 @@
 
 A file NAME.toml has the programs of a language. `@CANARY@` stands in them for the path of a file
 that everybody can read, `@DIRECTORY@` for its directory, which everybody can write to, and `@PORT@`
-for a port of this machine that listens.
+for a port of this machine that listens. `compiler_seconds` is the CPU time of a compiler that needs
+more than one second to begin. Where a compiler is that slow, one program `ends` in all ways: its
+standard input says in which.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import os
 import secrets
 import shutil
 import socket
+import tempfile
 from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,7 +23,8 @@ from typing import Any, TypeVar
 import pytest
 
 from tests.languages.programs import PROGRAMS
-from verifier_service.code import languages
+from verifier_service.code import installed_toolchains, languages
+from verifier_service.code.compiled_programs import CompiledPrograms
 from verifier_service.code.installed_toolchains import ToolchainError
 from verifier_service.code.languages import LANGUAGES, CompileFailure, Language
 from verifier_service.code.reference_tests import Asserts, Stdio
@@ -91,16 +95,21 @@ class Judge:
         limited = dataclasses.replace(language.compile_limits, **limits)
         return self.wait(language.build(self.runner, source.encode(), limited))
 
-    def run(self, name: str, source: str, **limits: Any) -> Execution:
+    def run(self, name: str, source: str, *, stdin: str = "", **limits: Any) -> Execution:
         """Compile a program, which must work, and run it."""
         program = self.built(name, source)
         assert isinstance(program, Program), program
+        program = dataclasses.replace(program, stdin=stdin.encode())
         limited = dataclasses.replace(PATIENT, **limits)
         return self.wait(self.runner.run(program, LANGUAGES[name].run_limits(limited)))
 
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Judge]:
+    kept, languages.compiled_programs = languages.compiled_programs, CompiledPrograms()
+    descriptor = CompiledPrograms.create_file()
+    languages.compiled_programs.share(descriptor)
+    os.close(descriptor)
     with asyncio.Runner() as loop:
         runner = Runner(1, entries=ENTRIES, tools=languages.tools)
         loop.run(runner.__aenter__())
@@ -108,6 +117,7 @@ def judge() -> Iterator[Judge]:
             yield Judge(loop, runner)
         finally:
             loop.run(runner.__aexit__(None, None, None))
+            languages.compiled_programs = kept
 
 
 @pytest.fixture
@@ -149,6 +159,13 @@ def reference_of(name: str, **changes: Any) -> Stdio:
     return Stdio.model_validate({"type": "stdio", "cases": cases, **changes})
 
 
+def program(name: str, kind: str) -> tuple[str, str]:
+    """The program of a language that ends in one way, and its standard input."""
+    if kind in PROGRAMS[name]:
+        return PROGRAMS[name][kind], ""
+    return PROGRAMS[name]["ends"], f"{kind}\n"
+
+
 def test_every_language_but_python_has_programs() -> None:
     assert {*PROGRAMS, "python"} == LANGUAGES.keys()
 
@@ -156,7 +173,9 @@ def test_every_language_but_python_has_programs() -> None:
 @pytest.mark.parametrize("kind", OPTIONS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_gets_its_reason(judge: Judge, name: str, kind: str) -> None:
-    verdict = judge.verdict(name, PROGRAMS[name][kind], reference_of(name), **OPTIONS[kind])
+    source, stdin = program(name, kind)
+    tests = reference_of(name, **({"cases": [{"stdin": stdin, "stdout": "6"}]} if stdin else {}))
+    verdict = judge.verdict(name, source, tests, **OPTIONS[kind])
     assert verdict.reason == REASONS[kind], verdict
     assert verdict.score == float(kind == "right")
 
@@ -177,7 +196,8 @@ def test_a_wrong_answer_is_wrong_and_a_special_judge_decides(judge: Judge, name:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_that_sleeps_is_ended(judge: Judge, name: str) -> None:
-    run = judge.run(name, PROGRAMS[name]["asleep"], idle_seconds=0.3, cpu_seconds=0.6)
+    source, stdin = program(name, "asleep")
+    run = judge.run(name, source, stdin=stdin, idle_seconds=0.3, cpu_seconds=0.6)
     assert run.reason in (ExitReason.IDLE_LIMIT, ExitReason.CPU_LIMIT), run
 
 
@@ -197,7 +217,8 @@ def test_what_is_forbidden_is_refused(
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_bomb_of_threads_or_processes_ends(judge: Judge, name: str) -> None:
     limits = {"cpu_seconds": 1.0, "wall_seconds": 20.0, "idle_seconds": 0.3}
-    run = judge.run(name, PROGRAMS[name]["threads"], memory_bytes=2**27, **limits)
+    source, stdin = program(name, "threads")
+    run = judge.run(name, source, stdin=stdin, memory_bytes=2**27, **limits)
     assert b"started" not in run.stdout
     assert judge.run(name, LANGUAGES[name].hello.decode()).stdout.split() == [b"1"]
 
@@ -212,7 +233,8 @@ def test_a_source_that_attacks_its_compiler_is_no_program(
     judge: Judge, canary: Path, server: socket.socket, name: str, number: int
 ) -> None:
     source = filled(PROGRAMS[name]["uncompilable"][number], canary, server)
-    failure = judge.built(name, source, cpu_seconds=1.0)
+    seconds = PROGRAMS[name].get("compiler_seconds", 1.0)
+    failure = judge.built(name, source, cpu_seconds=seconds)
     assert isinstance(failure, CompileFailure), failure
     assert SECRET not in failure.message
     assert SECRET.encode() not in failure.execution.stdout + failure.execution.stderr
@@ -253,6 +275,44 @@ def test_every_tag_opens_a_block_of_its_language(name: str, tag: str) -> None:
     assert judged.score == 1.0
 
 
+@pytest.mark.parametrize(("used", "reason"), [("", "passed"), ("new {name}();", "runtime_error")])
+def test_a_class_whose_name_is_too_long_for_a_file_is_missing(
+    judge: Judge, used: str, reason: str
+) -> None:
+    name = "A" * 230
+    body = used.format(name=name) + "System.out.println(1);"
+    source = f"class {name} {{}} class Main {{ public static void main(String[] a) {{ {body} }} }}"
+    tests = Stdio.model_validate({"type": "stdio", "cases": [{"stdin": "", "stdout": "1"}]})
+    assert judge.verdict("java", source, tests).reason == reason
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "package a.b\nobject Zzz { def main(a: Array[String]): Unit = println(1) }",
+        "trait T\nclass Solution extends T\nobject Solution extends App { println(1) }",
+    ],
+)
+def test_an_object_with_any_name_is_started(judge: Judge, source: str) -> None:
+    run = judge.run("scala", source)
+    assert run.stdout.split() == [b"1"], run
+
+
+def test_texts_of_haskell_are_utf_8(judge: Judge) -> None:
+    run = judge.run("haskell", 'main = interact id >> putStrLn "\\233"', stdin="\u00e9")
+    assert run.stdout.decode() == "\u00e9\u00e9\n", run
+
+
+def test_threads_of_haskell_take_turns(judge: Judge) -> None:
+    source = (
+        "import Control.Concurrent; import Control.Exception; import System.Exit\n"
+        'main = do { me <- myThreadId; _ <- forkIO (putStrLn "1" >> throwTo me ExitSuccess)\n'
+        "          ; mapM_ (evaluate . length . show) [1 :: Integer ..] }\n"
+    )
+    run = judge.run("haskell", source)
+    assert (run.reason, run.stdout) == (ExitReason.EXITED, b"1\n"), run
+
+
 def test_a_class_with_any_name_in_any_package_is_started(judge: Judge) -> None:
     source = "package a.b; interface Aaa { } class Zzz { public static void main(String[] a) {"
     run = judge.run("java", f"{source} System.out.println(1); }} }}")
@@ -271,3 +331,33 @@ def test_a_class_with_any_name_in_any_package_is_started(judge: Judge) -> None:
 def test_modules_and_scripts_are_told_apart(judge: Judge, source: str) -> None:
     run = judge.run("javascript", source)
     assert run.stdout == b"0\n", run
+
+
+@pytest.mark.parametrize("attack", ["open to all", "a link", "a file"])
+def test_a_library_to_preload_is_not_taken_from_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, attack: str
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    directory = tmp_path / f"verifier-service-{os.geteuid()}"
+    if attack == "open to all":
+        directory.mkdir()
+        directory.chmod(0o777)
+    elif attack == "a link":
+        directory.symlink_to(tmp_path)
+    else:
+        directory.write_text("")
+    with pytest.raises(ToolchainError, match="not this user's alone: remove it"):
+        installed_toolchains.preloaded(installed_toolchains.MONO_THREADS)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_a_library_to_preload_is_compiled_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    found = [installed_toolchains.preloaded(installed_toolchains.MONO_THREADS) for _ in range(2)]
+    assert found[0] == found[1]
+    assert list(found[0].parent.iterdir()) == [found[0]]
+    beside = tmp_path / "mono_threads.so"
+    beside.touch()
+    assert installed_toolchains.preloaded(tmp_path / "mono_threads.c") == beside

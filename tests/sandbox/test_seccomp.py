@@ -379,6 +379,13 @@ RULES_OF_RUNTIMES: dict[tuple[str, str], tuple[Arguments, Arguments, int]] = {
     ("rustc", "readlinkat"): ([(0,)], [], 0),
     ("rustc", "sched_getaffinity"): ([(0,), (OWN_PID,)], [(1,), (OWN_PID + 1,)], errno.ENOSYS),
     ("java", "sched_getaffinity"): ([(0,), (OWN_PID,)], [(1,), (OWN_PID + 1,)], errno.ENOSYS),
+    ("mono", "sched_getaffinity"): ([(0,), (OWN_PID,)], [(1,), (OWN_PID + 1,)], errno.ENOSYS),
+    ("ghc", "eventfd2"): ([(0, 0), (0, 0o2004000)], [(0, 1)], errno.EPERM),
+    ("ghc", "epoll_create"): ([(256,)], [], 0),
+    ("ghc", "clock_getres"): ([(1,), (3,)], [(2**32 - 6,), (2**32 - 14,)], 0),
+    ("haskell", "timer_create"): ([(1,)], [(0,), (2,), (3,), (2**32 - 6,)], errno.EPERM),
+    ("haskell", "timer_settime"): ([(0, 0)], [(0, 1)], errno.EPERM),
+    ("haskell", "timer_delete"): ([(0,)], [], 0),
 }
 
 

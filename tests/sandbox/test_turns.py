@@ -109,11 +109,11 @@ def test_the_share_is_of_the_time_that_programs_got_and_not_of_the_clocks(
     monkeypatch.setattr(turns, "GRACE_SECONDS", 0.5)
     one.enter(LONG)
     assert not two.may_run(0.05, slow)  # others wait as well: nobody had a processor in this second
-    one.leave(turns.FIRST_QUANTUM_SECONDS / 2)
+    one.leave(0.01)
     for _ in range(130):
         one.begin_program()
         one.enter(LONG)
-        one.leave(turns.FIRST_QUANTUM_SECONDS / 2)
+        one.leave(0.01)
     one.enter(LONG)
     assert two.may_run(0.05, slow)  # a sixteenth of 1.3 s, after half a second
     assert not two.may_run(0.06, slow)

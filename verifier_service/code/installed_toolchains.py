@@ -7,12 +7,16 @@ not run on programs. It is asked once for the commands that it would start, and 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
+import hashlib
+import os
 import platform
 import re
 import shlex
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -288,40 +292,256 @@ CLASSES = "classes"
 """Directory of the compiled classes."""
 
 
+_COMPILING = ("-Xmx512m", "-XX:TieredStopAtLevel=1")
+_TRUSTING = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote")
+"""Options with which a machine runs a compiler's own classes without checking them again."""
+_RUNNING = ("-Xmx{memory_mib}m", "-Xss16m", "-ea", "-cp")
+
+
 def java() -> Toolchain:
     """The toolchain of Java. Raises ToolchainError."""
     compiler = Path(located("javac", "openjdk-17-jdk-headless"))
-    home = compiler.parent.parent
-    # Debian has its configuration in /etc, with links to it.
-    links = [*(home / "conf").rglob("*"), *(home / "lib/security").rglob("*")]
-    outside = sorted({path.resolve() for path in links if path.is_symlink() and path.exists()})
-    # The loader would look for libraries beside the program, whose path it reads in /proc.
-    environment = {"MALLOC_ARENA_MAX": "1", "LD_LIBRARY_PATH": str(home / "lib")}
-    compiling = [
-        f"-J{option}" for option in (*_JAVA_OPTIONS, "-Xmx512m", "-XX:TieredStopAtLevel=1")
-    ]
     step = Step(
         arguments=(
-            *(str(compiler), *compiling, "-proc:none", "-nowarn", "-encoding", "UTF-8"),
+            *(str(compiler), *(f"-J{option}" for option in (*_JAVA_OPTIONS, *_COMPILING))),
+            *("-proc:none", "-nowarn", "-encoding", "UTF-8"),
             *("-implicit:none", "-cp", ".", "-d", CLASSES, "{source}"),
         ),
         input_name="{source}",
         output_name=f"{CLASSES}/",
-        environment=environment,
+        environment=_java_environment(compiler.parent.parent),
     )
-    machine = home / "bin/java"
+    machine = compiler.parent / "java"
+    return _on_java(machine, step, programs=[compiler], version=(str(machine), "-version"))
+
+
+def kotlin() -> Toolchain:
+    """The toolchain of Kotlin: its compiler for the JVM. Raises ToolchainError."""
+    parts = ("kotlin-compiler", "kotlin-stdlib", "kotlin-reflect", "kotlin-script-runtime")
+    others = ("libtrove-intellij", "org.jetbrains.annotations-common")
+    jars = [_jar(name, "kotlin") for name in (*parts, *others)]
+    library = jars[1]
+    machine = Path(located("java", "openjdk-17-jdk-headless"))
+    name = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
+    arguments = (
+        *("-nowarn", "-no-stdlib", "-no-reflect", "-Xdisable-default-scripting-plugin"),
+        *("-jvm-target", "1.8", "-cp", str(library), "-d", CLASSES, "main.kt"),
+    )
+    step = _java_step(machine, jars, name, arguments, "main.kt")
+    version = (str(machine), "-cp", _class_path(jars), name, "-version")
+    return _on_java(machine, step, libraries=[library], readable=jars, version=version)
+
+
+def scala() -> Toolchain:
+    """The toolchain of Scala. Raises ToolchainError."""
+    parts = ("compiler", "library", "reflect")
+    jars = [_jar(f"scala-{part}", "scala") for part in parts]
+    jars += [_jar(f"scala-{part}_2.11", "scala") for part in ("xml", "parser-combinators")]
+    library = jars[1]
+    machine = Path(located("java", "openjdk-17-jdk-headless"))
+    arguments = (
+        *("-nowarn", "-encoding", "UTF-8", "-target:jvm-1.8", "-cp", str(library)),
+        *("-Xmax-classfile-name", "150", "-d", CLASSES, "main.scala"),
+    )
+    step = dataclasses.replace(
+        _java_step(machine, jars, "scala.tools.nsc.Main", arguments, "main.scala"),
+        files={f"{CLASSES}/.keep": b""},  # the compiler makes no directory
+    )
+    version = (str(machine), "-cp", _class_path(jars), "scala.tools.nsc.Main", "-version")
+    return _on_java(machine, step, libraries=[library], readable=jars, version=version)
+
+
+def _jar(name: str, package: str) -> Path:
+    """An archive of classes from Debian's packages. Raises ToolchainError."""
+    path = _SYSTEM / "share/java" / f"{name}.jar"
+    if not path.exists():
+        raise ToolchainError(
+            f"no {path}: install it (Debian and Ubuntu: apt install {package}), {_LATER}"
+        )
+    return path.resolve()
+
+
+def _class_path(jars: Iterable[Path]) -> str:
+    return ":".join(map(str, jars))
+
+
+def _java_environment(home: Path) -> dict[str, str]:
+    # The loader would look for libraries beside the program, whose path it reads in /proc.
+    return {"MALLOC_ARENA_MAX": "1", "LD_LIBRARY_PATH": str(home / "lib")}
+
+
+def _java_step(
+    machine: Path, jars: Sequence[Path], name: str, arguments: Sequence[str], source: str
+) -> Step:
+    """A compiler that is a program of Java: the class of this name in these archives."""
+    options = (*_JAVA_OPTIONS, *_COMPILING, "-Xss16m", *_TRUSTING)
+    return Step(
+        arguments=(str(machine), *options, "-cp", _class_path(jars), name, *arguments),
+        input_name=source,
+        output_name=f"{CLASSES}/",
+        environment=_java_environment(machine.parent.parent),
+    )
+
+
+def _on_java(
+    machine: Path,
+    step: Step,
+    *,
+    version: tuple[str, ...],
+    programs: Sequence[Path] = (),
+    libraries: Sequence[Path] = (),
+    readable: Sequence[Path] = (),
+) -> Toolchain:
+    """A toolchain whose compiler makes classes for a Java machine.
+
+    Args:
+        machine: the program `java`.
+        step: the compiler.
+        version: command that prints a text with the version.
+        programs: programs besides the machine that are started.
+        libraries: archives of classes that programs use.
+        readable: archives of classes that the compiler reads.
+    """
+    home = machine.parent.parent
+    # Debian has its configuration in /etc, with links to it.
+    links = [*(home / "conf").rglob("*"), *(home / "lib/security").rglob("*")]
+    outside = sorted({path.resolve() for path in links if path.is_symlink() and path.exists()})
     running = Step(
         arguments=(
-            *(str(machine), *_JAVA_OPTIONS, "-Xmx{memory_mib}m", "-Xss16m", "-ea", "-cp", "."),
+            *(str(machine), *_JAVA_OPTIONS, *_RUNNING, _class_path([Path("."), *libraries])),
             "{main}",
         ),
         input_name="",
+        environment=_java_environment(home),
+    )
+    files = [home, *outside, *libraries, *readable, *_system_files()]
+    tools = _tools([*programs, machine], files, runtime.DEVICES, calls="java")
+    return Toolchain(steps=(step,), runtime=running, tools=tools, version=version)
+
+
+# C#
+
+MONO_THREADS = Path(__file__).with_name("mono_threads.c")
+_CSHARP_OPTIONS = (
+    *("-nologo", "-optimize+", "-warn:0", "-langversion:latest", "-codepage:utf8"),
+    *("-define:ONLINE_JUDGE", "-reference:System.Numerics", "-reference:Microsoft.CSharp"),
+)
+
+
+def csharp() -> Toolchain:
+    """The toolchain of C#: Mono's compiler and its machine. Raises ToolchainError."""
+    mono = located("mono", "mono-runtime")
+    home = _SYSTEM / "lib/mono"
+    compiler = home / "4.5/mcs.exe"
+    if not compiler.exists():
+        raise ToolchainError(
+            f"no {compiler}: install it (Debian and Ubuntu: apt install mono-mcs), {_LATER}"
+        )
+    threads = preloaded(MONO_THREADS)
+    environment = {"LD_PRELOAD": str(threads)}
+    step = Step(
+        arguments=(mono, str(compiler), *_CSHARP_OPTIONS, f"-out:{OUTPUT_FILE}", "main.cs"),
+        input_name="main.cs",
         environment=environment,
     )
-    readable = [home, *outside, *_system_files()]
-    tools = _tools([compiler, machine], readable, runtime.DEVICES, calls="java")
-    version = (str(machine), "-version")
-    return Toolchain(steps=(step,), runtime=running, tools=tools, version=version)
+    running = Step(
+        arguments=(mono, "main.exe"),
+        input_name="main.exe",
+        environment={**environment, "MONO_GC_PARAMS": "max-heap-size={memory_mib}m"},
+    )
+    native = sorted((_SYSTEM / "lib").glob("libmono-native.so*"))
+    libraries = [*native, *shared_libraries(native[0])] if native else []
+    readable = [*_existing(str(home), "/etc/mono"), *libraries, threads, *_system_files()]
+    tools = dataclasses.replace(
+        _tools([Path(mono)], readable, runtime.DEVICES, calls="mono"),
+        links={"/proc/self/maps": "/dev/null"},  # it does not start where that is missing
+    )
+    return Toolchain(steps=(step,), runtime=running, tools=tools, version=(mono, "--version"))
+
+
+# Haskell
+
+_HASKELL_PACKAGES = (
+    *("array", "binary", "bytestring", "containers", "deepseq", "directory", "exceptions"),
+    *("filepath", "mtl", "parsec", "pretty", "process", "stm", "text", "time", "transformers"),
+    "unix",
+)
+"""Packages that come with GHC and that programs may import, besides `base`."""
+# A static program finds no locale, and would refuse to print what is not ASCII.
+_UTF8 = 'char *nl_langinfo(int item) { return item == 14 ? "UTF-8" : ""; }\n'
+
+
+def haskell() -> Toolchain:
+    """The toolchain of Haskell: GHC makes an assembly text, and ld a static program.
+
+    Raises:
+        ToolchainError: it is missing or not whole.
+    """
+    ghc = located("ghc", "ghc")
+    driver = located("gcc", "gcc libc6-dev")
+    archive = _static_library(driver, "gcc")
+    home = Path(ask(ghc, "--print-libdir"))
+    compiler = home / "bin/ghc"
+    linking, libraries, shims = _haskell_link(ghc, driver)
+    linker = _part(ask(driver, "-print-prog-name=ld"), "gcc")
+    link, directories = _link(driver, linker, archive, linking)
+    (assembler,) = _commands(driver, "-x", "assembler", "-c", "main.s", "-o", OUTPUT_FILE)
+    assembler[0] = _part(assembler[0], "gcc")
+    # The loader would look for libraries beside the program, whose path it reads in /proc.
+    places = sorted({str(path.parent) for path in shared_libraries(compiler)})
+    steps = (
+        Step(
+            arguments=(
+                *(str(compiler), f"-B{home}", "+RTS", "-V0", "-RTS", *_HASKELL_OPTIONS),
+                *("-tmpdir", ".", "-S", "main.hs", "-o", OUTPUT_FILE),
+            ),
+            input_name="main.hs",
+            environment={"LD_LIBRARY_PATH": ":".join(places)},
+        ),
+        Step(arguments=tuple(assembler), input_name="main.s"),
+        Step(arguments=(*link, *libraries, "-s"), input_name="main.o", files=shims),
+    )
+    readable = [home, *_existing("/var/lib/ghc/package.conf.d"), *directories, *_system_files()]
+    programs = [Path(step.arguments[0]) for step in steps]
+    tools = dataclasses.replace(
+        _tools(programs, readable, calls="ghc"),
+        binary_calls="haskell",
+        launcher=compiled_launcher(),
+    )
+    return Toolchain(steps=steps, tools=tools, version=(ghc, "--numeric-version"))
+
+
+_HASKELL_OPTIONS = (
+    *("-O2", "-w", "-no-user-package-db", "-package-env=-", "-static"),
+    "-XNoForeignFunctionInterface",  # for foreign functions GHC starts a compiler of C
+)
+
+
+def _haskell_link(ghc: str, driver: str) -> tuple[list[str], list[str], dict[str, bytes]]:
+    """The command that links a program, the directories of its packages, and its object files.
+
+    The files, by name, go into each program: GHC makes two, which start its runtime, and the third
+    says that texts are UTF-8.
+    """
+    packages = [f"-package={name}" for name in _HASKELL_PACKAGES]
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory, "main.hs").write_text("main = print 1\n")
+        Path(directory, "utf8.c").write_text(_UTF8)
+        run_tool(driver, "-O2", "-c", "utf8.c", "-o", "utf8.o", directory=directory)
+        kept = ("-v", "-optl-static", "-keep-tmp-files", "-tmpdir", directory)
+        command = (ghc, *_HASKELL_OPTIONS, *packages, *kept, "main.hs", "-o", "main")
+        said = run_tool(*command, directory=directory).stderr.splitlines()
+        links = [words for line in said if "-o main " in line and (words := shlex.split(line))]
+        if len(links) != 1:
+            raise ToolchainError(f"ghc would link with {len(links)} commands, not one")
+        arguments = [one for one in links[0][1:] if not one.startswith("-fuse-ld=")]
+        objects = [one for one in arguments if one.endswith(".o") and one != "main.o"]
+        names = {one: f"start{number}.o" for number, one in enumerate(objects)}
+        shims = {names[one]: Path(directory, one).read_bytes() for one in objects}
+        shims["utf8.o"] = Path(directory, "utf8.o").read_bytes()
+        renamed = _renamed(arguments, {**names, "main": OUTPUT_FILE})
+        (collector,) = _commands(driver, "utf8.o", *renamed)
+    return collector, [one for one in arguments if one.startswith("-L")], shims
 
 
 # JavaScript and TypeScript
@@ -456,6 +676,38 @@ def compiled_launcher() -> bytes:
         except ToolchainError:
             return b""
         return library.read_bytes()
+
+
+def preloaded(source: Path) -> Path:
+    """A library that LD_PRELOAD can name, compiled from a source. Raises ToolchainError.
+
+    The sandbox has to map it, so it is a file. An image has it beside its source. Elsewhere it is
+    in a directory of this user's, by the hash of its source, and stays for the next service.
+    """
+    if (beside := source.with_suffix(".so")).exists():
+        return beside
+    directory = Path(tempfile.gettempdir(), f"verifier-service-{os.geteuid()}")
+    try:
+        with contextlib.suppress(FileExistsError):
+            directory.mkdir(mode=0o755)
+        found = directory.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+            raise ToolchainError(f"{directory} is not this user's alone: remove it, {_LATER}")
+        if os.statvfs(directory).f_flag & os.ST_NOEXEC:
+            raise ToolchainError(
+                f"no library can be mapped from {directory}, which is mounted with noexec: set "
+                f"TMPDIR to another directory, {_LATER}"
+            )
+        name = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+        library = directory / f"{source.stem}-{name}.so"
+        if not library.exists():
+            with tempfile.TemporaryDirectory(dir=directory) as made:
+                driver = located("gcc", "gcc libc6-dev")
+                run_tool(driver, *launcher.OPTIONS, "-o", f"{made}/library", str(source))
+                Path(made, "library").rename(library)
+    except OSError as error:
+        raise ToolchainError(f"{source.name} cannot be compiled: {error}") from error
+    return library
 
 
 def located(name: str, package: str) -> str:

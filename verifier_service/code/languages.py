@@ -3,8 +3,8 @@
 | language | compiled by | run as |
 |---|---|---|
 | `python` | the process that runs it | source |
-| `c`, `cpp`, `rust`, `go` | a compiler and a linker, once per program | a static binary |
-| `java`, `typescript` | a compiler, once per program | its output, by a runtime |
+| those in `BINARIES`, such as `c` | a compiler and a linker, once per program | a static binary |
+| `java`, `csharp` and the like | a compiler, once per program | its output, by a runtime |
 | the others | the interpreter that runs it | source |
 
 A row says all that is special to a language. `installed_toolchains` finds its programs on the
@@ -46,6 +46,7 @@ from verifier_service.sandbox.execution import (
     SandboxError,
     Tools,
 )
+from verifier_service.sandbox.file_names import is_name
 
 if TYPE_CHECKING:
     from verifier_service.sandbox.runner import Runner
@@ -57,8 +58,12 @@ LanguageName = Literal[
     "javascript",
     "typescript",
     "java",
+    "kotlin",
+    "scala",
+    "csharp",
     "go",
     "rust",
+    "haskell",
     "bash",
     "ruby",
     "php",
@@ -222,7 +227,8 @@ class Language:
             return Program(payload=kept, entry="binary", toolchain=self.name)
         if found.steps[-1].output_name == OUTPUT_FILE:
             return self._started(found.runtime, kept, texts)
-        classes = pack.unpack(kept)
+        # A program chooses the names of its classes, and a name may be too long for a file here.
+        classes = {name: one for name, one in pack.unpack(kept).items() if is_name(name)}
         texts["{main}"] = _main_class(self._source_name(source), classes)
         return dataclasses.replace(self._started(found.runtime, b"", texts), files=classes)
 
@@ -309,10 +315,10 @@ class Language:
         return None
 
 
-COMPILED = frozenset({"cpp", "c", "rust", "go", "java", "typescript"})
+BINARIES = frozenset({"cpp", "c", "rust", "go", "haskell"})
+"""Languages whose programs are run without a runtime."""
+COMPILED = BINARIES | {"java", "kotlin", "scala", "csharp", "typescript"}
 """Languages with a compiler that runs before the program."""
-BINARIES = frozenset({"cpp", "c", "rust", "go"})
-"""Those whose programs are run without a runtime."""
 _NO_INPUT = ".input"
 
 # A declaration of a public type: "public final class Main".
@@ -342,7 +348,7 @@ def _javascript_file(source: bytes) -> str:
 def _main_class(source_name: str, classes: Mapping[str, bytes]) -> str:
     """The class to start: that of the file, or `Main`, or the first with a main method."""
     names = sorted(name.removesuffix(".class") for name in classes if name.endswith(".class"))
-    preferred = (source_name.removesuffix(".java"), "Main")
+    preferred = (source_name.removesuffix(".java"), "MainKt", "Main")
     starts = [name for name in names if _has_main(classes[f"{name}.class"])]
     for simple in preferred:
         for name in starts:
@@ -435,6 +441,39 @@ ROWS = (
         compile_limits=_PLENTY,
     ),
     Language(
+        name="kotlin",
+        tags=("kotlin", "kt"),
+        aliases=("kt",),
+        find=installed_toolchains.kotlin,
+        hello=b"fun main() = println(1)\n",
+        memory_error=re.compile(rb"java\.lang\.OutOfMemoryError"),
+        reserved_bytes=2048 * _MIB,
+        runtime_bytes=64 * _MIB,
+        compile_limits=_PLENTY,
+    ),
+    Language(
+        name="scala",
+        tags=("scala", "sc"),
+        aliases=("sc",),
+        find=installed_toolchains.scala,
+        hello=b"object Main { def main(a: Array[String]): Unit = println(1) }\n",
+        memory_error=re.compile(rb"java\.lang\.OutOfMemoryError"),
+        reserved_bytes=2048 * _MIB,
+        runtime_bytes=64 * _MIB,
+        compile_limits=_PLENTY,
+    ),
+    Language(
+        name="csharp",
+        tags=("csharp", "c#", "cs"),
+        aliases=("c#", "cs", "mono", "mono-csharp", "csharp.net"),
+        find=installed_toolchains.csharp,
+        hello=b"class Program { static void Main() { System.Console.WriteLine(1); } }\n",
+        memory_error=re.compile(rb"OutOfMemoryException|could not allocate"),
+        reserved_bytes=_HEAVY,
+        runtime_bytes=32 * _MIB,
+        compile_limits=_PLENTY,
+    ),
+    Language(
         name="go",
         tags=("go", "golang"),
         aliases=("golang",),
@@ -452,6 +491,17 @@ ROWS = (
         find=installed_toolchains.rust,
         hello=b'fn main() { println!("1"); }\n',
         memory_error=re.compile(rb"^memory allocation of \d+ bytes failed", re.MULTILINE),
+        compile_limits=_PLENTY,
+    ),
+    Language(
+        name="haskell",
+        tags=("haskell", "hs"),
+        aliases=("hs", "ghc"),
+        find=installed_toolchains.haskell,
+        hello=b"main = print 1\n",
+        memory_error=re.compile(rb"[Hh]eap exhausted|out of memory"),
+        reserved_bytes=1024 * _MIB,
+        runtime_bytes=8 * _MIB,
         compile_limits=_PLENTY,
     ),
     Language(
@@ -615,7 +665,7 @@ class LanguageStatus(NamedTuple):
 
 
 def language_statuses() -> list[LanguageStatus]:
-    """The languages with their toolchains. The first call starts them all; it takes a second."""
+    """The languages with their toolchains. The first call starts them all: some seconds."""
     return [_status(name) for name in LANGUAGES.values()]
 
 

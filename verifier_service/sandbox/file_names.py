@@ -28,3 +28,12 @@ def check_name(name: str) -> None:
         is_short = False
     if not (is_below and is_plain and is_short):
         raise ValueError(f"{name[:100]!a} is no name of a file below the working directory")
+
+
+def is_name(name: str) -> bool:
+    """Whether `check_name` accepts a name."""
+    try:
+        check_name(name)
+    except ValueError:
+        return False
+    return True

@@ -23,6 +23,7 @@ from verifier_service.sandbox.system_calls import (
     CALLS_OF_NATIVE,
     CALLS_OF_RUNTIMES,
     OPEN_FLAGS,
+    Alternative,
     AtMost,
     Condition,
     HasOnly,
@@ -33,7 +34,6 @@ from verifier_service.sandbox.system_calls import (
     IsNull,
     IsOneOf,
     IsOwnPid,
-    SystemCall,
 )
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -55,10 +55,12 @@ _PR_SET_SECCOMP = 22
 _SECCOMP_MODE_FILTER = 2
 
 Instruction = tuple[int, int, int, int]
-Segment = tuple[int, list[Instruction], list[int]]
-"""First number of a range, the code for the range, and the positions in it to fill in."""
+Rule = tuple[tuple[Alternative, ...], int]
+"""Alternatives of which one must hold, and the error where none does."""
+Segment = tuple[int, Rule]
+"""First number of a range, and the rule for the range."""
 
-_REFUSE: list[Instruction] = [(_RETURN, 0, 0, _ERRNO | errno.EPERM)]
+_REFUSED: Rule = ((), errno.EPERM)
 
 
 class _SockFprog(ctypes.Structure):
@@ -144,19 +146,20 @@ def assemble(
     ]
     if machine == "x86_64":
         code += [(_IF_AT_LEAST, 0, 1, _X32_BIT), (_RETURN, 0, 0, _KILL_PROCESS)]
-    segments: list[Segment] = [(0, _REFUSE, [])]
+    segments: list[Segment] = [(0, _REFUSED)]
     numbered = ((getattr(call, machine), call) for call in calls.values())
     present = {number: call for number, call in numbered if number is not None}
     for number, call in sorted(present.items()):
-        block, positions = _block(call, machine)
-        segments += [(number, block, positions), (number + 1, _REFUSE, [])]
-    tree, positions = _tree(_merged(segments))
-    image = b"".join(_INSTRUCTION.pack(*instruction) for instruction in code + tree)
-    return image, [len(code) + position for position in positions]
+        segments += [(number, (call.permitted, call.error)), (number + 1, _REFUSED)]
+    tree = _Tree(machine)
+    tree.add_segments(_merged(segments))
+    code += reversed(tree.code)
+    image = b"".join(_INSTRUCTION.pack(*instruction) for instruction in code)
+    return image, [len(code) - 1 - position for position in reversed(tree.to_fill_in)]
 
 
 def _merged(segments: list[Segment]) -> list[Segment]:
-    """The segments without those of no number; neighbours with the same code become one."""
+    """The segments without those of no number; neighbours with the same rule become one."""
     merged: list[Segment] = []
     for segment, following in zip(segments, [*segments[1:], None], strict=True):
         is_empty = following is not None and following[0] == segment[0]
@@ -165,43 +168,87 @@ def _merged(segments: list[Segment]) -> list[Segment]:
     return merged
 
 
-def _tree(segments: list[Segment]) -> tuple[list[Instruction], list[int]]:
-    """Code that finds the segment of a number by bisection.
+class _Tree:
+    """Code that finds the rule of a number by bisection, and applies it.
 
-    Bisection, because depth counts: the kernel runs the code once for every call number when it
-    installs the filter, so a chain of comparisons would make every start slower.
+    The kernel runs the code for every call number when it installs the filter, and translates
+    each instruction: what is deep or long makes every start slower. So the numbers are bisected,
+    and the same end is one instruction for all that can jump to it.
+
+    Jumps lead forward, so the code is made from its end. A position is the number of instructions
+    after one.
     """
-    if len(segments) == 1:
-        return segments[0][1], segments[0][2]
-    middle = len(segments) // 2
-    low, low_positions = _tree(segments[:middle])
-    high, high_positions = _tree(segments[middle:])
-    first = segments[middle][0]
-    head = [(_IF_AT_LEAST, len(low), 0, first)]
-    if len(low) > _MAX_CONDITIONAL_JUMP:
-        head = [(_IF_AT_LEAST, 0, 1, first), (_JUMP, 0, 0, len(low))]
-    return head + low + high, [
-        *(len(head) + position for position in low_positions),
-        *(len(head) + len(low) + position for position in high_positions),
-    ]
 
+    def __init__(self, machine: str) -> None:
+        self._machine = machine
+        self.code: list[Instruction] = []
+        """The instructions, the last one first."""
+        self.to_fill_in: list[int] = []
+        """Positions of instructions with values to fill in."""
+        self._ends: dict[int, int] = {}
+        """Positions of returns, by the value returned."""
+        self._rules: dict[Rule, int] = {}
 
-def _block(call: SystemCall, machine: str) -> tuple[list[Instruction], list[int]]:
-    """The code for one call, and the positions in it to fill in."""
-    block: list[Instruction] = []
-    positions: list[int] = []
-    for alternative in call.permitted:
-        checks = [check for condition in alternative for check in _checks(condition, machine)]
-        end = len(checks)
-        for index, check in enumerate(checks):
-            if check.value in (OWN_PID, GATE_LOW, GATE_HIGH) and check.operation != _AND:
-                positions.append(len(block))
-            failed = end - index  # over the RETURN, to the next alternative
-            block.append((check.operation, *check.jumps(failed), check.value))
-        block.append((_RETURN, 0, 0, _ALLOW))
-    if () not in call.permitted:
-        block.append((_RETURN, 0, 0, _ERRNO | call.error))
-    return block, positions
+    def add_segments(self, segments: list[Segment]) -> int:
+        """Add code for a range of numbers; returns its position."""
+        if len(segments) == 1:
+            return self._add_rule(segments[0][1])
+        middle = len(segments) // 2
+        high = self.add_segments(segments[middle:])
+        low = self.add_segments(segments[:middle])
+        if not self._can_reach(high, 1):
+            high = self._add(_JUMP, 0, 0, len(self.code) - high - 1)
+        if not self._can_reach(low, 1):
+            low = self._add(_JUMP, 0, 0, len(self.code) - low - 1)
+        return self._branch(_IF_AT_LEAST, segments[middle][0], high, low)
+
+    def _add_rule(self, rule: Rule) -> int:
+        permitted, error = rule
+        checks = [
+            [check for condition in alternative for check in _checks(condition, self._machine)]
+            for alternative in permitted
+        ]
+        num_checks = sum(map(len, checks))
+        if rule in self._rules and self._can_reach(self._rules[rule], 2):
+            return self._rules[rule]
+        found = self._end(_ERRNO | error, num_checks)
+        for alternative in reversed(checks):
+            found = self._add_alternative(alternative, self._end(_ALLOW, num_checks), found)
+        self._rules[rule] = found
+        return found
+
+    def _add_alternative(self, checks: list[_Check], allowed: int, failed: int) -> int:
+        """Add the checks of an alternative; returns the position of the first."""
+        following = [allowed]
+        """Positions of the later checks, the next one last."""
+        for check in reversed(checks):
+            holds, fails = following[-1 - check.skips], failed if not check.skips else following[-1]
+            if check.operation in (_LOAD, _AND):
+                following.append(self._add(check.operation, 0, 0, check.value))
+                continue
+            if check.value in (OWN_PID, GATE_LOW, GATE_HIGH):
+                self.to_fill_in.append(len(self.code))
+            if not check.holds:
+                holds, fails = fails, holds
+            following.append(self._branch(check.operation, check.value, holds, fails))
+        return following[-1]
+
+    def _end(self, value: int, num_between: int) -> int:
+        """The position of a return that so many instructions from here can still reach."""
+        if value not in self._ends or not self._can_reach(self._ends[value], num_between + 2):
+            self._ends[value] = self._add(_RETURN, 0, 0, value)
+        return self._ends[value]
+
+    def _branch(self, operation: int, value: int, holds: int, fails: int) -> int:
+        at = len(self.code)
+        return self._add(operation, at - holds - 1, at - fails - 1, value)
+
+    def _can_reach(self, position: int, num_between: int) -> bool:
+        return len(self.code) + num_between - position - 1 <= _MAX_CONDITIONAL_JUMP
+
+    def _add(self, *instruction: *Instruction) -> int:
+        self.code.append(instruction)
+        return len(self.code) - 1
 
 
 class _Check(NamedTuple):
@@ -213,18 +260,6 @@ class _Check(NamedTuple):
     """Whether a comparison must hold; if it is not as it must be, the alternative has failed."""
     skips: int = 0
     """Checks that a comparison which holds jumps over. If it does not hold, the next one counts."""
-
-    def jumps(self, failed: int) -> tuple[int, int]:
-        """Instructions to jump over, if a comparison holds and if it does not.
-
-        Args:
-            failed: distance of the next alternative.
-        """
-        if self.operation in (_LOAD, _AND):
-            return 0, 0
-        if self.skips:
-            return self.skips, 0
-        return (0, failed) if self.holds else (failed, 0)
 
 
 def _checks(condition: Condition, machine: str) -> list[_Check]:

@@ -384,6 +384,19 @@ CALLS_OF_RUNTIMES: dict[str, dict[str, SystemCall]] = {
             56, 220, "threads of Go's runtime", ((IsOneOf(0, (_CLONE_OF_GLIBC, *_CLONE_OF_GO)),),)
         ),
     },
+    "mono": {"sched_getaffinity": _GETAFFINITY_OF_THREADS},
+    "ghc": {
+        "eventfd2": _EVENTFD,
+        "epoll_create": SystemCall(213, None, "the event loop of GHC"),
+        # It asks for the clock of its own thread by a number that could be another's, and needs
+        # no answer but that there is one.
+        "clock_getres": SystemCall(229, 114, "start of GHC", _STATIC_CLOCK, 0),
+    },
+    "haskell": {
+        "timer_create": SystemCall(222, 107, "turns of Haskell's threads", ((Is(0, 1),),)),
+        "timer_settime": SystemCall(223, 110, "turns of Haskell's threads", ((Is(1, 0),),)),
+        "timer_delete": SystemCall(226, 111, "end of a Haskell program"),
+    },
     "rust": {"getrandom": _GETRANDOM_OF_RUST},
     "rustc": {
         "getrandom": _GETRANDOM_OF_RUST,
