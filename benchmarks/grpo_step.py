@@ -19,8 +19,8 @@ machine that does other work too, CPU seconds with `--threads 1` say more than t
   both sides are printed.
 
 With `--form gpu`, the default where there is a GPU, a third side is TRL with Liger's kernels where
-TRL's environment has them, and two more tables have our update computed in other ways and output
-layers by themselves (`benchmarks/step/variants.py`); all ends within nine minutes on an H100.
+TRL's environment has them, and two tables before have our update computed in other ways and output
+layers by themselves (`benchmarks/step/variants.py`, two and a half minutes on an H200).
 """
 
 from __future__ import annotations

@@ -184,8 +184,11 @@ ENDLESS = {
         "try:\n    while True: pass\nexcept BaseException: pass",
         "idle",
     ),
+    # In two loops: an interruption between the `except` of the inner one and its next `try` would
+    # get out of one.
     "a loop that goes on": (
-        "while True:\n    try:\n        while True: sum(())\n    except BaseException: pass",
+        "while True:\n try:\n  while True:\n   try:\n    while True: sum(())\n"
+        "   except BaseException: pass\n except BaseException: pass",
         "ended",
     ),
     "a loop that ignores signals": (
