@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -118,18 +118,6 @@ def _passes_by(group: ScoredGroup, verifier: str) -> str:
         f"evaluation.verifier is {verifier!r}, but there are verdicts only of "
         f"{sorted(group.verdicts[0])}"
     )
-
-
-def best_step(
-    history: Sequence[Mapping[str, float]], evaluations: Sequence[EvaluationConfig]
-) -> int | None:
-    """The step with the highest pass@k of the first evaluation and its first k; None: none yet."""
-    if not evaluations:
-        return None
-    first = evaluations[0]
-    key = f"{first.prefix}/pass@{first.k[0]}"
-    rows = [row for row in history if key in row and row["step"] > 0]
-    return int(max(rows, key=lambda row: row[key])["step"]) if rows else None
 
 
 class Evaluations:

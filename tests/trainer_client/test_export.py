@@ -9,8 +9,8 @@ import torch
 
 from tests.trainer_client.runs import metrics, run_config, same, weights
 from trainer_client.config.run_config import ConfigError
-from trainer_client.evaluate import best_step
 from trainer_client.export import export
+from trainer_client.run.checkpoint_choice import best_step
 from trainer_client.train import train
 
 

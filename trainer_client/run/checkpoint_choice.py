@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from trainer_client.config.reward_sections import EvaluationConfig
 from trainer_client.config.run_config import Config, ConfigError
-from trainer_client.evaluate import best_step
 from trainer_client.run.checkpoint import Checkpoint, list_checkpoints
 from trainer_client.run.guards import History, last_step_below_kl_limit
 from trainer_client.run.json_lines import read_lines
 from trainer_client.run.rollout_log import rollouts_path
 
 NAMES = "last, best, last_good"
+
+
+def best_step(
+    history: Sequence[Mapping[str, float]], evaluations: Sequence[EvaluationConfig]
+) -> int | None:
+    """The step with the highest pass@k of the first evaluation and its first k; None: none yet."""
+    if not evaluations:
+        return None
+    first = evaluations[0]
+    key = f"{first.prefix}/pass@{first.k[0]}"
+    rows = [row for row in history if key in row and row["step"] > 0]
+    return int(max(rows, key=lambda row: row[key])["step"]) if rows else None
 
 
 def choose_checkpoint(run_dir: Path, name: str, config: Config) -> Checkpoint:

@@ -20,7 +20,7 @@ from trainer_client.errors import (
     TrainingStopped,
     TrainingStoppedByUser,
 )
-from trainer_client.evaluate import Evaluations, NothingJudged, best_step
+from trainer_client.evaluate import Evaluations, NothingJudged
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.pass_at_k import pass_at_k_changes
 from trainer_client.problem_order import MixPosition
@@ -37,6 +37,7 @@ from trainer_client.run.checkpoint import (
     list_checkpoints,
     remove_checkpoints,
 )
+from trainer_client.run.checkpoint_choice import best_step
 from trainer_client.run.checkpoint_store import store_of
 from trainer_client.run.console import say
 from trainer_client.run.guards import (

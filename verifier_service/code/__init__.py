@@ -4,7 +4,7 @@
 |---|---|
 | the program in a completion | `extraction` |
 | the tests in a reference | `reference_tests` |
-| from settings to limits, from findings to a verdict | `verdicts` |
+| from settings to limits, from findings to a verdict | `verdicts`, `wall_limit` |
 | run the program against its tests, count the results | `run_tests`, `findings` |
 | the table of languages, their toolchains on this machine | `languages`, `installed_toolchains` |
 | programs that are compiled already | `compiled_programs` |

@@ -16,6 +16,7 @@ from verifier_service.code.reasons import UNVERIFIABLE, CodeReason
 from verifier_service.code.reference_tests import Interactive, Stdio, Tests
 from verifier_service.code.repeated_program import Plan
 from verifier_service.code.run_tests import run_tests
+from verifier_service.code.wall_limit import wall_seconds
 from verifier_service.completion import Completion
 from verifier_service.explanation import DecidingStage, Explanation, spans_of
 from verifier_service.sandbox.execution import Limits
@@ -24,11 +25,6 @@ from verifier_service.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
     from verifier_service.verifiers.code import Code
-
-WALL_SHARE = 3.0
-"""Wall time as a multiple of CPU time: on a busy machine a program waits."""
-MIN_WAIT_SECONDS = 5.0
-"""Least wall time beyond CPU time."""
 
 
 async def judge_completion(
@@ -97,17 +93,13 @@ def plan_of(verifier: Code) -> Plan:
     """The limits and the choice of tests that follow from the verifier's settings."""
     limits = Limits(
         cpu_seconds=verifier.cpu_seconds,
-        wall_seconds=_wall_seconds(verifier.cpu_seconds),
+        wall_seconds=wall_seconds(verifier.cpu_seconds),
         memory_bytes=verifier.memory_bytes,
         output_bytes=verifier.output_bytes,
     )
     run_all = verifier.run_all or verifier.scoring == "fraction"
     total = verifier.total_cpu_seconds
-    return Plan(limits, total, _wall_seconds(total), run_all, after_time_limit=verifier.run_all)
-
-
-def _wall_seconds(cpu_seconds: float) -> float:
-    return max(WALL_SHARE * cpu_seconds, cpu_seconds + MIN_WAIT_SECONDS)
+    return Plan(limits, total, wall_seconds(total), run_all, after_time_limit=verifier.run_all)
 
 
 def _verdict(verifier: Code, tests: Tests, findings: Findings, seconds: float) -> Verdict:

@@ -2,7 +2,7 @@
 
 Each stage has a file of its own:
 
-    completion --extraction, denials--> text of the final answer
+    completion --extraction, closing_notes, denials--> text of the final answer
     text --plain_text--> simpler text --notation--> tokens --answer_parser--> Value
     two Values --comparison--> equal, different, or not decided
     not decided --math_verify_comparison--> equal, different
@@ -18,7 +18,8 @@ Each stage has a file of its own:
 
 `comparison` compares texts, by `option_letters` and by their values: `value_comparison` compares
 values of any kind, `pairing` elements without an order, `quantity_comparison` numbers, units and
-expressions; `rules` and `tolerance` have its options.
+expressions, `arbitrary_constants` those that may be renamed; `rules` and `tolerance` have its
+options.
 
 `evaluation` finds the values of expressions. No stage hands a string to anything that evaluates it:
 tokens become dataclasses, dataclasses become numbers. Where a text is something else, functions

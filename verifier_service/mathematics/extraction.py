@@ -23,6 +23,7 @@ from verifier_service.mathematics.bare_text import (
     is_wordy,
 )
 from verifier_service.mathematics.boxes import boxes_in
+from verifier_service.mathematics.closing_notes import NOTE, without_notes
 from verifier_service.mathematics.closing_numbers import (
     LEADS_TO_LIST,
     NUMBER,
@@ -115,7 +116,7 @@ def extract(
     after = _GOES_ON.sub(r", \\ldots", after) if ", ." in after or ",." in after else after
     if not after:
         return None
-    main = _without_notes(after)
+    main = without_notes(after)
     found = _first(main, sources, tags)
     if main != after and (found is None or found.source not in _ANNOUNCED):
         # The note holds the tag, the box or the phrase that the text before it lacks.
@@ -160,31 +161,6 @@ def _first(text: str, sources: Sequence[Source], tags: Sequence[str]) -> Extract
         if source == "answer_phrase":
             text = _behind_disowned(text)
     return None
-
-
-# The beginning of a paragraph that checks the answer or comments on it: `**Check:**`, `Note`.
-_CHECK = re.compile(r"\W*(?:check|verification|verify|note|hint)\b", re.IGNORECASE)
-
-# A closing paragraph that only offers help: `Would you like me to explain the steps?`
-_COURTESY = re.compile(
-    r"\W*(?:(?:would|do|does|did|can|could|shall|may|want)\s+(?:you|that|this|it|i|me|we)\b"
-    r"(?:(?!\b[A-J]\b)[^\d\n.!?]){0,150}\?"
-    r"|(?:please\s+)?(?:let\s+me\s+know|feel\s+free|(?:i\s+)?hope\s+(?:this|that|it)|if\s+you\s+"
-    r"(?:have|need|would|want)|happy\s+to)\b(?:(?!\b[A-J]\b)[^\d\n]){0,150})\W*",
-    re.IGNORECASE,
-)
-
-
-def _without_notes(text: str) -> str:
-    """The text without last paragraphs that check the answer, comment on it or offer help."""
-    end = len(text)
-    while (start := text.rfind("\n\n", 0, end)) >= 0 and (
-        _CHECK.match(text, start + 2, end) or _COURTESY.fullmatch(text, start + 2, end)
-    ):
-        end = start
-        while end > 0 and text[end - 1].isspace():
-            end -= 1
-    return text[:end]
 
 
 _ANNOUNCED: frozenset[Source] = frozenset({"answer_tag", "boxed", "hashes", "answer_phrase"})
@@ -507,7 +483,7 @@ _LABEL = re.compile(r"(?:step|case|equation|problem|question|figure|part)\s*$", 
 
 def _last_expression(text: str) -> Extraction | None:
     """The last number of the last line, or the option that the line names."""
-    lines = [line for line in text.split("\n") if line.strip() and not _CHECK.match(line)]
+    lines = [line for line in text.split("\n") if line.strip() and not NOTE.match(line)]
     line = lines[-1] if lines else ""
     if "/" in line or "pm" in line or "minus" in line.lower():
         line = _TWO_SIGNS.sub("±", line)

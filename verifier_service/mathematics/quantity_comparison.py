@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import permutations
 
+from verifier_service.mathematics.arbitrary_constants import with_same_parameters
 from verifier_service.mathematics.decimals import (
     half_unit,
     plain_decimal,
@@ -24,12 +23,10 @@ from verifier_service.mathematics.expressions import (
     difference,
     has_symbol,
     quotient,
-    substitute,
     variables,
     with_parts,
 )
 from verifier_service.mathematics.notation import Unreadable
-from verifier_service.mathematics.periodic import INTEGER_NAMES
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.tolerance import rounding_places
 from verifier_service.mathematics.units import (
@@ -289,7 +286,7 @@ def same_expression(left: Expression, right: Expression, rules: Rules) -> bool |
     if (one, other) != (left, right) and same(one, other, rules.tolerance):
         return True
     return any(
-        same(left, renamed, rules.tolerance) for renamed in _with_same_parameters(left, right)
+        same(left, renamed, rules.tolerance) for renamed in with_same_parameters(left, right)
     )
 
 
@@ -334,33 +331,3 @@ def _rounds_to(value: Expression, rounded: Expression) -> bool:
         return bool(gap <= abs(numeric(rounded, {}, DIGITS)) * half_of_one)
     except (Undefined, Unreadable):
         return False
-
-
-_MAX_PARAMETERS = 3
-"""Largest number of names that are tried in each order."""
-# The name of an arbitrary constant: `C`, `c_1`.
-_CONSTANT_NAME = re.compile(r"[A-DcKk](?:_\w)?")
-
-
-def _with_same_parameters(left: Expression, right: Expression) -> Iterator[Expression]:
-    """The right side with its arbitrary integers or constants named as on the left side."""
-    only_left = sorted(variables(left) - variables(right))
-    only_right = sorted(variables(right) - variables(left))
-    if not 0 < len(only_left) == len(only_right) <= _MAX_PARAMETERS:
-        return
-    names = {*only_left, *only_right}
-    are_integers = (
-        len(only_left) == 1
-        and names <= INTEGER_NAMES
-        and has_symbol(left, "pi")
-        and has_symbol(right, "pi")
-    )
-    shared = variables(left) & variables(right)
-    are_constants = all(map(_CONSTANT_NAME.fullmatch, names)) and not all(
-        map(_CONSTANT_NAME.fullmatch, shared)
-    )
-    if are_integers or are_constants:
-        for order in permutations(only_left):
-            yield substitute(
-                right, {old: Symbol(new) for old, new in zip(only_right, order, strict=True)}
-            )

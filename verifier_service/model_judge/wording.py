@@ -12,21 +12,19 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from verifier_service.model_judge.replies import JudgeReply
+from verifier_service.model_judge.reply_probabilities import Said, likeliest
 
 TOP_LOGPROBS = 20
 """First tokens whose log-probabilities are asked for; most that OpenAI and vLLM give."""
-MIN_MASS = 0.5
-"""Least probability of all allowed replies together. Below it, the model says something else."""
 # A place of a template: `{answer}`.
 _PLACE = re.compile(r"\{(\w+)\}")
 # White space and signs around the one word of a reply: the `**` and `.` of `**Yes**.`.
@@ -34,14 +32,6 @@ _AROUND = " \t\r\n*_`'\".[]()"
 
 Labels = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
 """Replies with one meaning."""
-
-
-class Said(NamedTuple):
-    """The meaning of a reply: the name of the decision."""
-
-    decision: str
-    probability: float | None = None
-    """Share of this decision in the probability of all allowed replies, where it was asked for."""
 
 
 class _Verdict(msgspec.Struct, forbid_unknown_fields=True):
@@ -128,7 +118,9 @@ class Wording(BaseModel):
     def said(self, reply: JudgeReply) -> Said | None:
         """The decision of a reply; None if it is none of those allowed."""
         if self.output == "logprobs":
-            return self._likeliest(reply.first_logprobs)
+            return likeliest(
+                reply.first_logprobs, self.decisions, lambda token: self._meanings.get(_word(token))
+            )
         if reply.is_cut_off:
             return None
         text = reply.text.rpartition("</think>")[2].strip()
@@ -149,19 +141,6 @@ class Wording(BaseModel):
     def _meanings(self) -> Mapping[str, str]:
         """The decision of each allowed word."""
         return {_word(one): name for name in self.decisions for one in getattr(self, name)}
-
-    def _likeliest(self, logprobs: Mapping[str, float]) -> Said | None:
-        masses = dict.fromkeys(self.decisions, 0.0)
-        for token, logprob in logprobs.items():
-            decision = self._meanings.get(_word(token))
-            if decision is not None and logprob <= 0:
-                masses[decision] += math.exp(logprob)
-        total = sum(masses.values())
-        first, second = sorted(masses.values(), reverse=True)[:2]
-        if total < MIN_MASS or first == second:
-            return None
-        best = max(masses, key=masses.__getitem__)
-        return Said(best, masses[best] / total)
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,29 @@
+"""Last paragraphs that hold no answer: they check it, comment on it or offer help."""
+
+from __future__ import annotations
+
+import re
+
+# The beginning of a paragraph that checks the answer or comments on it: `**Check:**`, `Note`.
+NOTE = re.compile(r"\W*(?:check|verification|verify|note|hint)\b", re.IGNORECASE)
+
+# A closing paragraph that only offers help: `Would you like me to explain the steps?`
+_COURTESY = re.compile(
+    r"\W*(?:(?:would|do|does|did|can|could|shall|may|want)\s+(?:you|that|this|it|i|me|we)\b"
+    r"(?:(?!\b[A-J]\b)[^\d\n.!?]){0,150}\?"
+    r"|(?:please\s+)?(?:let\s+me\s+know|feel\s+free|(?:i\s+)?hope\s+(?:this|that|it)|if\s+you\s+"
+    r"(?:have|need|would|want)|happy\s+to)\b(?:(?!\b[A-J]\b)[^\d\n]){0,150})\W*",
+    re.IGNORECASE,
+)
+
+
+def without_notes(text: str) -> str:
+    """The text without last paragraphs that check the answer, comment on it or offer help."""
+    end = len(text)
+    while (start := text.rfind("\n\n", 0, end)) >= 0 and (
+        NOTE.match(text, start + 2, end) or _COURTESY.fullmatch(text, start + 2, end)
+    ):
+        end = start
+        while end > 0 and text[end - 1].isspace():
+            end -= 1
+    return text[:end]
