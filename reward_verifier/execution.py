@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
+from reward_verifier.deadline import deadline_seconds
 from reward_verifier.errors import VerifierNonsense
 from reward_verifier.protocol import (
-    DEADLINE_SHARE,
     Conversation,
     Request,
     Response,
@@ -127,8 +127,8 @@ def execute(
 def _execute_once(
     access: ServiceAccess, asked: list[dict[str, Any]], attempts: Attempts
 ) -> Conversation[list[ExecutionResult]]:
-    deadline_seconds = DEADLINE_SHARE * access.timeout_seconds
-    body = {"executions": asked, "deadline_seconds": deadline_seconds}
+    deadline = deadline_seconds(access.timeout_seconds)
+    body = {"executions": asked, "deadline_seconds": deadline}
     response = yield from ask(access, Request("POST", "/v1/execute", body), attempts)
     try:
         results = [ExecutionResult.read(one) for one in _object(response)["executions"]]

@@ -14,6 +14,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
+from reward_verifier.deadline import deadline_seconds
 from reward_verifier.errors import (
     VerifierNonsense,
     VerifierRejected,
@@ -26,9 +27,6 @@ from reward_verifier.verdict import ScoredCompletion, read_groups
 T = TypeVar("T")
 
 KEY_VARIABLE = "REWARD_VERIFIER_API_KEY"
-DEADLINE_SHARE = 0.9
-"""Deadline of a request as a share of the client's time limit. Without the rest, the client would
-give up before the service could send the verdicts that it has by then."""
 MAX_FAILED_ATTEMPTS = 3
 """Requests for one `failed` verdict. A worker that died is replaced at once, so a verdict that
 fails again is most likely that of a text that ends every worker."""
@@ -340,7 +338,7 @@ def score_request(
 ) -> Request:
     """The request for the verdicts on groups."""
     body = {
-        "deadline_seconds": DEADLINE_SHARE * access.timeout_seconds,
+        "deadline_seconds": deadline_seconds(access.timeout_seconds),
         **selection,
         "groups": [group.wire for group in groups],
     }

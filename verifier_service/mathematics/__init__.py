@@ -18,8 +18,8 @@ Each stage has a file of its own:
 
 `comparison` compares texts, by `option_letters` and by their values: `value_comparison` compares
 values of any kind, `pairing` elements without an order, `quantity_comparison` numbers, units and
-expressions, `arbitrary_constants` those that may be renamed; `rules` and `tolerance` have its
-options.
+expressions, `ordered_products` letters in their order, `arbitrary_constants` those that may be
+renamed; `rules` and `tolerance` have its options.
 
 `evaluation` finds the values of expressions. No stage hands a string to anything that evaluates it:
 tokens become dataclasses, dataclasses become numbers. Where a text is something else, functions

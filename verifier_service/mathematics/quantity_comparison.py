@@ -27,6 +27,7 @@ from verifier_service.mathematics.expressions import (
     with_parts,
 )
 from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.ordered_products import factors_of, ordered_letters
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.tolerance import rounding_places
 from verifier_service.mathematics.units import (
@@ -97,7 +98,7 @@ def _with_letters_as_units(value: Quantity, other: Quantity) -> Quantity:
         return value
     numbers: list[Number] = []
     letters: list[tuple[str, int]] = []
-    for factor in _factors(value.expression):
+    for factor in factors_of(value.expression):
         base, power = _base_and_power(factor)
         if isinstance(base, Number) and power == 1:
             numbers.append(base)
@@ -133,54 +134,6 @@ def _base_and_power(factor: Expression) -> tuple[Expression, Fraction]:
 
 def _is_of_unit(power: Fraction) -> bool:
     return power.denominator == 1 and abs(power) <= MAX_UNIT_EXPONENT
-
-
-_ORDERED = frozenset("ABCDEPQ")
-"""Letters that stand for points, matrices and options; `RC` and `IR` are products of numbers."""
-_Letters = tuple[tuple[str, Fraction], ...]
-
-
-def ordered_letters(expression: Expression) -> _Letters | None:
-    """The letters of a product whose order counts, with exponents; None for anything else.
-
-    Letters are capitals: those of _ORDERED, or any where one is inverted. Equal neighbours are one.
-
-    >>> ordered_letters(Product((Symbol("A"), Symbol("B"))))
-    (('A', Fraction(1, 1)), ('B', Fraction(1, 1)))
-    >>> ordered_letters(Product((Symbol("R"), Symbol("C")))) is None
-    True
-    """
-    found: list[tuple[str, Fraction]] = []
-    factors = _factors(expression)
-    has_inverse = False
-    for factor in factors:
-        letter = _letter_to_a_power(factor)
-        if letter is None:
-            return None
-        has_inverse = has_inverse or letter[1] < 0
-        if found and found[-1][0] == letter[0]:
-            letter = (letter[0], letter[1] + found.pop()[1])
-        if letter[1]:
-            found.append(letter)
-    if has_inverse or _ORDERED.issuperset(name for name, _ in found):
-        return tuple(found)
-    return None
-
-
-def _factors(expression: Expression) -> Sequence[Expression]:
-    """The factors of a product, with those of products among them in order: `(AB)A`."""
-    if not isinstance(expression, Product):
-        return (expression,)
-    return [inside for factor in expression.factors for inside in _factors(factor)]
-
-
-def _letter_to_a_power(factor: Expression) -> tuple[str, Fraction] | None:
-    match factor:
-        case Symbol(name) if len(name) == 1 and name.isupper():
-            return name, Fraction(1)
-        case Power(Symbol(name), Number(exponent, _)) if len(name) == 1 and name.isupper():
-            return name, exponent
-    return None
 
 
 def _name_different_things(left: Sequence[str], right: Sequence[str]) -> bool:
