@@ -218,11 +218,15 @@ class RecordedGroups(GroupSampler):
         return RolloutGroup(self._problems[rows[0]["id"]], self.sampled(rows)[1])
 
     def sampled(self, rows: list[dict[str, Any]]) -> tuple[SampledGroup, tuple[Rollout, ...]]:
-        """The group with these lines; one that was sampled again is of other weights."""
+        """The last group that was sampled with these lines.
+
+        One before it may have them too: sampled by weights of the same steps that a kill has lost,
+        it has the same tokens and other log-probabilities.
+        """
         prompt = self._policy.prompt_ids(self._problems[rows[0]["id"]].messages)
         found = (
             (one, self._rollouts(one.choices, prompt))
-            for one in self._sampled
+            for one in reversed(self._sampled)
             if one.prompt_ids == prompt
         )
         return next(one for one in found if all(map(is_of, rows, one[1])))
