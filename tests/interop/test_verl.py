@@ -53,7 +53,7 @@ def test_assertions_are_judged(service_url: str) -> None:
         ("raise ValueError", {}, -2, "runtime_error"),
         ("while True: pass", {"timeout": 1}, -3, "timeout"),
         ("int main() {", {"language": "cpp"}, -4, "compile_error"),
-        ("object Main", {"language": "scala"}, -1, "sandbox_error"),
+        ("println(1)", {"language": "julia"}, -1, "sandbox_error"),
     ],
 )
 def test_verl_reads_how_a_program_ended(
