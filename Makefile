@@ -41,8 +41,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # other on busy cores take more time than they save.
 test test-slow test-gpu soak: export OMP_NUM_THREADS := 1
 
-.PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm test-gpu test-browser \
-	test-fleet chaos-fleet docs install clean peers
+.PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm test-gpu \
+	test-browser test-fleet chaos-fleet docs install clean peers
 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)

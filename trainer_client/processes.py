@@ -120,7 +120,7 @@ def _of_one_process(config: Config) -> dict[str, tuple[bool, str]]:
         ),
         "train.compile": (
             config.train.compile,
-            "each layer of them gathers its weights where it would be compiled",
+            "each layer gathers its weights in code that would be compiled with it",
         ),
         "train.max_staleness_steps 1 with rollout.max_refills": (
             train.max_staleness_steps == 1 and rollout.max_refills > 0,

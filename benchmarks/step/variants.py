@@ -71,18 +71,7 @@ def chunks_of(tokens: int) -> Callable[[Learner], AbstractContextManager[Any]]:
 
 def a_sequence_at_a_time(learner: Learner) -> AbstractContextManager[Any]:
     """Packed rows attend as in float32, where there is no kernel for rows of several lengths."""
-
-    def attention(query: Tensor, key: Tensor, value: Tensor, lengths: Any, scaling: Any) -> Tensor:
-        parts = (torch.split(one, list(lengths.tokens), dim=2) for one in (query, key, value))
-        attended = [
-            functional.scaled_dot_product_attention(
-                q, k, v, is_causal=True, scale=scaling, enable_gqa=True
-            )
-            for q, k, v in zip(*parts, strict=True)
-        ]
-        return torch.cat(attended, dim=2).transpose(1, 2).contiguous()
-
-    return patch.object(packing, "_fused", attention)
+    return patch.object(packing, "_fused", packing._a_sequence_at_a_time)
 
 
 LORA = {"rank": 16, "alpha": 32}

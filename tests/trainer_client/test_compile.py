@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +9,16 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
-from tests.trainer_client.runs import metrics, rollouts_of, run_config
+from tests.trainer_client.runs import rollouts_of, run_config
 from trainer_client.config.run_config import ConfigError
 from trainer_client.learner import make_learner
 from trainer_client.policy import saver_checks
-from trainer_client.policy.compiled_layers import not_compiled
 from trainer_client.train import train
 from trainer_client.update.batch import make_batch
 from trainer_client.update.step import update_policy
 
 torch_warns = pytest.mark.filterwarnings("ignore")
 """torch's compiler warns of what it does itself, and fails where a warning is an error."""
-
-
-def eager(model: PreTrainedModel) -> None:
-    """Stand in for `torch.compile`: mark layers as compiled, and run them as they are."""
-    for layer in model.get_decoder().layers:
-        layer._compiled_call_impl = layer._call_impl
 
 
 @torch_warns
@@ -80,18 +72,22 @@ def test_layers_are_made_once_for_rows_of_any_number_of_sequences(
 def test_a_run_samples_with_plain_layers(
     task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saver_checks, "enable_compilation", eager)
-    config = run_config(task, tmp_path / "run", train={"compile": True, "steps": 2})
-    inside: list[bool] = []
-    with closing(make_learner(config)) as learner:
-        (layer, *_) = learner.policy.model.get_decoder().layers
-        assert layer._compiled_call_impl is not None
-        with not_compiled(learner.policy.model):
-            inside.append(layer._compiled_call_impl is None)
-        assert layer._compiled_call_impl is not None
-    assert inside == [True]
-    train(config)
-    assert len(metrics(tmp_path / "run")) == 2
+    """Sampling alone has a cache, and the stand-in for a compiled layer takes none."""
+    calls: list[bool] = []
+
+    def without_a_cache(model: PreTrainedModel) -> None:
+        for layer in model.get_decoder().layers:
+
+            def call(*states: Any, layer: Any = layer, **options: Any) -> Any:
+                assert options.get("past_key_values") is None
+                calls.append(torch.is_grad_enabled())
+                return layer._call_impl(*states, **options)
+
+            layer._compiled_call_impl = call
+
+    monkeypatch.setattr(saver_checks, "enable_compilation", without_a_cache)
+    train(run_config(task, tmp_path / "run", train={"compile": True, "steps": 2}))
+    assert any(calls)
 
 
 def test_what_cannot_be_compiled_or_changes_its_values_is_refused(

@@ -158,14 +158,6 @@ def test_quantized_weights_cannot_be_trained_without_an_adapter() -> None:
         )
 
 
-@pytest.mark.gpu
-def test_a_quantized_base_model_is_trained_through_its_adapter(task: Path, tmp_path: Path) -> None:
-    pytest.importorskip("bitsandbytes")
-    model = {**LORA, "quantization": "4bit", "device": "cuda"}
-    train(run_config(task, tmp_path / "run", model=model, train={"steps": 2}))
-    assert (tmp_path / "run" / "model" / "model.safetensors").exists()
-
-
 def test_an_adapter_is_float32_whatever_the_type_of_its_base(
     task: Path, finished_run: Path
 ) -> None:

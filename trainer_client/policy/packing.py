@@ -158,6 +158,16 @@ def _packed_attention(
     """
     if query.is_cuda and query.dtype in (torch.float16, torch.bfloat16):
         return _fused(query, key, value, sequence_lengths, scaling)
+    return _a_sequence_at_a_time(query, key, value, sequence_lengths, scaling)
+
+
+def _a_sequence_at_a_time(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    sequence_lengths: SequenceLengths,
+    scaling: float | None,
+) -> Tensor:
     lengths = list(sequence_lengths.tokens)
     outputs = [
         functional.scaled_dot_product_attention(

@@ -22,7 +22,7 @@ import re
 import sysconfig
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard
 
 import msgspec
 
@@ -384,6 +384,13 @@ assign("Sys.which", function(names) structure(rep("", length(names)), names = na
 _HEAVY = 128 * _MIB
 _LIBRARIES = f"/usr/lib/{sysconfig.get_config_var('MULTIARCH') or ''}"
 
+_ON_JAVA: dict[str, Any] = {
+    "memory_error": re.compile(rb"java\.lang\.OutOfMemoryError"),
+    "reserved_bytes": 2048 * _MIB,
+    "runtime_bytes": 64 * _MIB,
+    "compile_limits": _PLENTY,
+}
+"""Parts of the rows of languages that run on a Java machine."""
 ROWS = (
     Language(name="python", tags=("python", "py", "python3"), aliases=("py", "python3")),
     Language(
@@ -434,11 +441,8 @@ ROWS = (
         aliases=("openjdk",),
         find=installed_toolchains.java,
         hello=b"class Main { public static void main(String[] a) { System.out.println(1); } }\n",
-        memory_error=re.compile(rb"java\.lang\.OutOfMemoryError"),
         source_name=_java_file,
-        reserved_bytes=2048 * _MIB,
-        runtime_bytes=64 * _MIB,
-        compile_limits=_PLENTY,
+        **_ON_JAVA,
     ),
     Language(
         name="kotlin",
@@ -446,10 +450,7 @@ ROWS = (
         aliases=("kt",),
         find=installed_toolchains.kotlin,
         hello=b"fun main() = println(1)\n",
-        memory_error=re.compile(rb"java\.lang\.OutOfMemoryError"),
-        reserved_bytes=2048 * _MIB,
-        runtime_bytes=64 * _MIB,
-        compile_limits=_PLENTY,
+        **_ON_JAVA,
     ),
     Language(
         name="scala",
@@ -457,10 +458,7 @@ ROWS = (
         aliases=("sc",),
         find=installed_toolchains.scala,
         hello=b"object Main { def main(a: Array[String]): Unit = println(1) }\n",
-        memory_error=re.compile(rb"java\.lang\.OutOfMemoryError"),
-        reserved_bytes=2048 * _MIB,
-        runtime_bytes=64 * _MIB,
-        compile_limits=_PLENTY,
+        **_ON_JAVA,
     ),
     Language(
         name="csharp",

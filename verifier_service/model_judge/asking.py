@@ -17,8 +17,7 @@ from verifier_service.model_judge.calls import MAX_REPLY_BYTES, post
 from verifier_service.model_judge.connections import Connections
 from verifier_service.model_judge.endpoints import Endpoint, Rotation
 from verifier_service.model_judge.reasons import CallReason
-from verifier_service.model_judge.replies import JudgeReply, read_reply
-from verifier_service.model_judge.reply_probabilities import Said
+from verifier_service.model_judge.replies import JudgeReply, Said, read_reply
 from verifier_service.model_judge.tries import first_reply
 from verifier_service.model_judge.wording import Wording
 

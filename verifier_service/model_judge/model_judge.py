@@ -10,7 +10,7 @@ from verifier_service.model_judge.judge_options import JudgeOptions
 from verifier_service.model_judge.open_answer import OpenAnswer
 from verifier_service.model_judge.open_group import OpenGroup
 from verifier_service.model_judge.reasons import JudgeReason
-from verifier_service.model_judge.reply_probabilities import Said
+from verifier_service.model_judge.replies import Said
 from verifier_service.model_judge.rubric import OpenRubric
 from verifier_service.model_judge.rubric_judge import ask_rubric
 from verifier_service.model_judge.votes import Votes, ask_votes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,6 +24,14 @@ class JudgeReply(msgspec.Struct, frozen=True):
     """Whether the reply met a limit before its end."""
     first_logprobs: Mapping[str, float] = {}
     """Log-probabilities of the likeliest first tokens, where they were asked for."""
+
+
+class Said(NamedTuple):
+    """The meaning of a reply: the name of the decision."""
+
+    decision: str
+    probability: float | None = None
+    """Share of this decision in the probability of all allowed replies, where it was asked for."""
 
 
 class _Message(msgspec.Struct):

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+
+from verifier_service.model_judge.replies import Said
 
 MIN_MASS = 0.5
 """Least probability of all allowed replies together. Below it, the model says something else."""
-
-
-class Said(NamedTuple):
-    """The meaning of a reply: the name of the decision."""
-
-    decision: str
-    probability: float | None = None
-    """Share of this decision in the probability of all allowed replies, where it was asked for."""
 
 
 def likeliest(

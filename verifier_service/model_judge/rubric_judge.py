@@ -13,8 +13,7 @@ from verifier_service.model_judge.call_failed import CallFailed
 from verifier_service.model_judge.judge_options import JudgeOptions
 from verifier_service.model_judge.open_answer import quoted
 from verifier_service.model_judge.reasons import CallReason
-from verifier_service.model_judge.replies import JudgeReply
-from verifier_service.model_judge.reply_probabilities import Said
+from verifier_service.model_judge.replies import JudgeReply, Said
 from verifier_service.model_judge.rubric import OpenRubric, RubricItem, rubric_score
 from verifier_service.model_judge.votes import Votes, ask_votes
 from verifier_service.model_judge.wording import json_schema_constraint

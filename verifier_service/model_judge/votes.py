@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from verifier_service.model_judge.call_failed import CallFailed
 from verifier_service.model_judge.reasons import CallReason
-from verifier_service.model_judge.reply_probabilities import Said
+from verifier_service.model_judge.replies import Said
 
 AskOnce = Callable[[int], Awaitable[Said]]
 """Asks for the vote of a number; raises CallFailed."""

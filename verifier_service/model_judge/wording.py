@@ -20,8 +20,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
-from verifier_service.model_judge.replies import JudgeReply
-from verifier_service.model_judge.reply_probabilities import Said, likeliest
+from verifier_service.model_judge.replies import JudgeReply, Said
+from verifier_service.model_judge.reply_probabilities import likeliest
 
 TOP_LOGPROBS = 20
 """First tokens whose log-probabilities are asked for; most that OpenAI and vLLM give."""

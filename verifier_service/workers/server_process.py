@@ -45,6 +45,7 @@ del sys.argv[1:3]
 sys.path += [folder for folder in folders.split(os.pathsep) if folder not in sys.path]
 runpy.run_module(module, run_name="__main__", alter_sys=True)
 """
+"""Source that runs a module as -m does, with more folders behind those that -I leaves."""
 _IMPORT_ROOT = Path(__file__).resolve().parents[2]
 
 _early: dict[str, ServerProcess] = {}
