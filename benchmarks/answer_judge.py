@@ -3,16 +3,19 @@
 A call costs CPU time of the API process, which is measured beside the same calls by httpx. Then
 10,000 completions whose answers are words in one of twenty are judged in turn by `accuracy`, by
 `answer_judge` of a service without a model (its rules alone), and by `answer_judge` of one with a
-stand-in endpoint that takes 100 ms for a reply about the words: completions of 400 characters in
-one request, and of 6,000 in 40 requests of which eight are under way. The completions of each round
-are new, so that no cache helps. With the free-text set of shared/data beside the repository, the
-answers that rules leave open are counted by what people said of them.
+stand-in endpoint that takes 100 ms for a reply about the words: completions of 400 and of 6,000
+characters, in 40 requests of which eight are under way. The endpoint of a training run is on
+another machine, so half of the cores are the services', and the stand-in and the caller have the
+other half. The completions of each round are new, so that no cache helps. With the free-text set of
+shared/data beside the repository, the answers that rules leave open are counted by what people said
+of them.
 
-    python benchmarks/answer_judge.py [--workers 1]
+    python benchmarks/answer_judge.py [--rounds 10]
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import itertools
 import os
@@ -24,7 +27,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -52,8 +55,10 @@ from verifier_service.verifiers.answer_judge import AnswerJudge
 NUM_COMPLETIONS = 10_000
 GROUP_SIZE = 10
 OPEN_SHARE = 0.05
-LOADS = {(20, 1): 1, (350, 40): 8}
-"""Steps of reasoning in a completion and requests that they come in: how many are under way."""
+NUM_STEPS = (20, 350)
+"""Steps of reasoning in a completion, of which each takes 17 characters."""
+NUM_REQUESTS = 40
+REQUESTS_AT_ONCE = 8
 ROUNDS = 5
 REPLY_SECONDS = 0.1
 CALLS_AT_ONCE = 256
@@ -61,7 +66,7 @@ NUM_CALLS = 1000
 STANDIN = "tests.judge_endpoint"
 
 
-def requests(number: int, verifier: str, num_steps: int, num_requests: int) -> list[bytes]:
+def requests(number: int, verifier: str, num_steps: int) -> list[bytes]:
     """Bodies of requests whose completions no other round has: right, wrong, and in words."""
     draw = random.Random(number)
     groups = []
@@ -75,7 +80,7 @@ def requests(number: int, verifier: str, num_steps: int, num_requests: int) -> l
             steps = " ".join(f"Step {step}: add {draw.randrange(99)}." for step in range(num_steps))
             completions.append(f"<think>{name} {steps}</think> <answer>{text}</answer>")
         groups.append({"reference": {"answer": str(answer)}, "completions": completions})
-    size = len(groups) // num_requests
+    size = len(groups) // NUM_REQUESTS
     return [
         msgspec.json.encode(
             {"verifiers": [{"type": verifier}], "groups": groups[first : first + size]}
@@ -106,13 +111,11 @@ def cpu_seconds(marker: str) -> float:
     return total
 
 
-def seconds_of(
-    http: httpx.Client, verifier: str, bodies: list[bytes], at_once: int
-) -> tuple[float, float]:
+def seconds_of(http: httpx.Client, verifier: str, bodies: list[bytes]) -> tuple[float, float]:
     """Wall and CPU seconds of requests in the service; prints who decided."""
     headers = {"Content-Type": "application/json"}
     start, before = time.perf_counter(), cpu_seconds(STANDIN)
-    with ThreadPoolExecutor(at_once) as pool:
+    with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
         responses = list(
             pool.map(lambda body: http.post("/v1/score", content=body, headers=headers), bodies)
         )
@@ -206,39 +209,62 @@ def standin(seconds: float) -> Iterator[str]:
             endpoint.terminate()
 
 
-def measure_throughput(*options: str) -> None:
-    """Print the completions a second of each kind of request, and their ratio.
+@contextmanager
+def on_cores(cores: set[int]) -> Iterator[None]:
+    """This process, and those that it starts meanwhile, on some cores alone."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
-    Args:
-        options: more flags of the services.
-    """
-    with standin(REPLY_SECONDS) as url, tempfile.TemporaryDirectory() as folder:
+
+@contextmanager
+def service_on(cores: set[int], folder: Path, *flags: str) -> Iterator[httpx.Client]:
+    """A client of a new service on some cores alone, which has a worker for each."""
+    with ExitStack() as stack:
+        with on_cores(cores):
+            url = stack.enter_context(running_service(folder, *flags))
+        yield stack.enter_context(httpx.Client(base_url=url, timeout=600))
+
+
+def measure_throughput(num_rounds: int) -> None:
+    """Print the completions a second of each kind of request, and their ratio."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        sys.exit("needs two cores: one for the services, one for the endpoint and the caller")
+    ours, others = set(cores[: len(cores) // 2]), set(cores[len(cores) // 2 :])
+    print(f"cores: {len(ours)} for the services, {len(others)} for the endpoint and the caller")
+    with (
+        on_cores(others),
+        standin(REPLY_SECONDS) as url,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         flags = [*("--judge-url", url, "--judge-model", "standin")]
         flags += ["--judge-calls-at-once", str(CALLS_AT_ONCE)]
         with (
-            running_service(Path(folder, "alone"), *options) as alone,
-            running_service(Path(folder, "asking"), *flags, *options) as asking,
-            httpx.Client(base_url=alone, timeout=600) as rules,
-            httpx.Client(base_url=asking, timeout=600) as model,
+            service_on(ours, Path(folder, "alone")) as rules,
+            service_on(ours, Path(folder, "asking"), *flags) as model,
         ):
-            _measure(
-                {
-                    "accuracy": (rules, "accuracy"),
-                    "rules alone": (rules, "answer_judge"),
-                    "with a model": (model, "answer_judge"),
-                }
-            )
+            ways = {
+                "accuracy": (rules, "accuracy"),
+                "rules alone": (rules, "answer_judge"),
+                "with a model": (model, "answer_judge"),
+            }
+            _measure(ways, num_rounds)
 
 
-def _measure(ways: dict[str, tuple[httpx.Client, str]]) -> None:
-    rounds = itertools.count()
-    for (num_steps, num_requests), at_once in LOADS.items():
-        print(f"{num_steps} steps in a completion; requests: {num_requests}, {at_once} at once")
+def _measure(ways: dict[str, tuple[httpx.Client, str]], num_rounds: int) -> None:
+    numbers = itertools.count()
+    for num_steps in NUM_STEPS:
+        print(f"{num_steps} steps in a completion")
         found: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
-        for _ in range(ROUNDS + 1):
-            for way, (http, verifier) in ways.items():
-                bodies = requests(next(rounds), verifier, num_steps, num_requests)
-                found[way].append(seconds_of(http, verifier, bodies, at_once))
+        for number in range(num_rounds + 1):
+            order = list(ways.items())[:: 1 if number % 2 == 0 else -1]
+            for way, (http, verifier) in order:
+                bodies = requests(next(numbers), verifier, num_steps)
+                found[way].append(seconds_of(http, verifier, bodies))
         times = {way: every[1:] for way, every in found.items()}  # the first round warms up
         asked = times.pop("with a model")
         for way, rules in times.items():
@@ -276,7 +302,15 @@ def count_deciders() -> None:
         print(f"{'accepted' if label else 'refused'} by people, {by}: {number}")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure, and print, all three."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of throughput, in turns")
+    num_rounds = parser.parse_args().rounds
     count_deciders()
     measure_calls()
-    measure_throughput(*sys.argv[1:])
+    measure_throughput(num_rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -180,7 +180,11 @@ def train_step(
     teaches = groups_that_teach(scored, rewards, config.reward, config.advantage)
     kept = kept_groups(scored, rewards, advantages, config.advantage, teaches)
     group_rows, batch = batch_of(
-        kept, learner.policy, processes, mask_truncated=config.loss.truncated == "mask"
+        kept,
+        learner.policy,
+        processes,
+        mask_truncated=config.loss.truncated == "mask",
+        oldest_weights=position.step - config.train.max_staleness_steps,
     )
     # Before the update, as where the KL is in the loss: of the policy that sampled.
     kl = {}

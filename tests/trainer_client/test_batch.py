@@ -29,6 +29,38 @@ def test_prompt_and_completion_are_padded_on_the_right() -> None:
     assert batch.advantages.tolist() == [1.0, -1.0]
 
 
+def test_tokens_of_weights_that_are_too_old_are_context_and_not_in_the_loss() -> None:
+    """Observations have no weights; a completion outside a stream is of the step's own."""
+    rollouts = [
+        Rollout(
+            (1,),
+            (3, 4, 5),
+            (-0.1, 0.0, -0.2),
+            "ab",
+            truncated=False,
+            sampled=(True, False, True),
+            weight_steps=(3, 4),
+        ),
+        *ROLLOUTS,
+    ]
+    masks = {
+        oldest: make_batch(
+            rollouts,
+            [1.0] * 3,
+            pad_id=0,
+            device=torch.device(DEVICE),
+            oldest_weights=oldest,
+        )
+        for oldest in (3, 4, 5)
+    }
+    expected = {3: [False, True, False, True], 4: [False, False, False, True], 5: [False] * 4}
+    for oldest, batch in masks.items():
+        assert batch.completion_mask[0].tolist() == expected[oldest]
+        assert batch.completion_mask[1:].sum(1).tolist() == [2, 1]
+        assert batch.attention_mask[0].tolist() == [True] * 4
+        assert not batch.sampler_logprobs[~batch.completion_mask].any()
+
+
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=40), st.integers(1, 100))
 def test_every_row_is_in_one_micro_batch_within_the_budget(
     lengths: list[int], max_tokens: int

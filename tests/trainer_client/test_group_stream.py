@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from reward_verifier.errors import VerifierError
 from reward_verifier.verdict import Verdict, Verdicts
@@ -29,6 +30,7 @@ from trainer_client.rollout.group_stream import (
 )
 from trainer_client.rollout.stored_group import KnownProblems
 from trainer_client.rollout.stream_state import StreamState, read_stream, write_stream
+from trainer_client.update.batch import make_batch
 
 PROBLEMS = [
     Problem(str(number), ({"role": "user", "content": f"{number}+0=?"},), {"answer": str(number)})
@@ -209,7 +211,7 @@ def test_groups_that_are_done_in_their_order_are_trained_on_in_it_and_never_too_
             groups = trainer.take()
             taken += ids(groups)
             dropped += groups.num_dropped
-            ages.append(staleness_metrics(groups.groups, trainer.step)["staleness/max"])
+            ages.append(staleness_metrics(groups.groups, trainer.step, 2)["staleness/max"])
             trainer.next_step()
         assert (taken, dropped) == (texts(range(16)), 0)
         assert max(ages) <= 2
@@ -237,7 +239,11 @@ def test_each_token_has_the_steps_of_the_weights_that_sampled_it() -> None:
         trainer.engine.let_end(2, 3)
         groups = trainer.take().groups
         assert [group.group.rollouts[0].weight_steps for group in groups] == [(0, 1), (0, 1)]
-        assert staleness_metrics(groups, 1) == {"staleness/mean": 0.5, "staleness/max": 1}
+        assert staleness_metrics(groups, 1, max_staleness=2) == {
+            "staleness/mean": 0.5,
+            "staleness/max": 1,
+            "staleness/masked_share": 0.0,
+        }
 
 
 def test_groups_under_way_that_are_too_old_are_given_up_and_counted() -> None:
@@ -257,8 +263,11 @@ def test_groups_under_way_that_are_too_old_are_given_up_and_counted() -> None:
         assert trainer.engine.given_up == ["0"]
 
 
-def test_a_group_that_ends_with_a_token_that_is_too_old_is_dropped_then() -> None:
-    """Its first token is of step 0, and it ends in step 3: others take its place."""
+def test_a_group_that_ends_with_a_token_that_is_too_old_is_trained_on_by_its_others() -> None:
+    """Its first token is of step 0, and it ends in step 3: a long completion teaches all the same.
+
+    Dropped with all its tokens, it would leave the short ones alone to teach.
+    """
     with training() as trainer:
         trainer.engine.let_end(*range(1, 100))
         trainer.begin()
@@ -267,12 +276,18 @@ def test_a_group_that_ends_with_a_token_that_is_too_old_is_dropped_then() -> Non
             trainer.take()
             trainer.next_step()
         trainer.engine.let_end(0)
-        lock = trainer.stream._lock
-        with lock:
-            assert lock.wait_for(lambda: 0 not in trainer.stream._sent, 60)
-        groups = trainer.take()
-        assert "0" not in ids(groups)
-        assert groups.num_dropped == 1
+        wait_ready(trainer, 0)
+        taken = trainer.take()
+        assert ids(taken)[0] == "0"
+        assert taken.num_dropped == 0
+        found = staleness_metrics(taken.groups[:1], 3, max_staleness=2)
+        assert found == {"staleness/mean": 0, "staleness/max": 0, "staleness/masked_share": 0.5}
+        rollouts = taken.groups[0].group.rollouts
+        batch = make_batch(
+            rollouts, [1.0], pad_id=0, device=torch.device("cpu"), oldest_weights=3 - 2
+        )
+        assert batch.completion_mask.tolist() == [[False, False, True]]
+        assert batch.sampler_logprobs[0].tolist() == pytest.approx([0.0, 0.0, -0.2])
 
 
 def test_groups_that_wait_until_they_are_too_old_are_dropped_too() -> None:

@@ -19,7 +19,7 @@ import pytest
 from tests.trainer_client.runs import metrics, rollouts, same, weights
 from tests.trainer_client.sampling_server import SampledGroup, sampling_server
 from tests.trainer_client.test_killed_run import equal, started, state, without_times
-from tests.trainer_client.test_stream_runs import PER_STEP, streamed
+from tests.trainer_client.test_stream_runs import MAX_STALENESS, PER_STEP, streamed
 from trainer_client.config.run_config import Config, dump_config, make_config
 from trainer_client.data_sets import load_data_sets
 from trainer_client.dataset import Problem
@@ -110,7 +110,7 @@ def test_a_killed_run_has_the_steps_and_the_learning_rates_of_any_run(
         scheduler.step()
     expected = [(step, rate, 1, 4 * PER_STEP) for step, rate in enumerate(rates, 1)]
     assert [tuple(row[name] for name in SAME_IN_EVERY_RUN) for row in rows] == expected
-    assert all(row["staleness/max"] <= 2 for row in rows)
+    assert all(row["staleness/max"] <= MAX_STALENESS for row in rows)
 
 
 def test_every_group_has_the_problem_and_the_seed_of_its_number(
@@ -170,12 +170,19 @@ def test_a_run_that_nobody_killed_has_the_same_metrics_from_the_same_groups(
 
 
 def recorded(config: Config, run_dir: Path) -> Config:
-    """A configuration of the same training without a server."""
+    """A configuration of the same training without a server.
+
+    The bound on staleness stays: it says which tokens are in the loss. Only a run with a server may
+    have one, so it is set afterwards.
+    """
     settings = config.model_dump(mode="json")
     settings["output_dir"] = str(run_dir)
     settings["rollout"] |= {"engine": "transformers"}
-    settings["train"] |= {"max_staleness_steps": 0}
-    return make_config(settings)
+    bound = settings["train"].pop("max_staleness_steps")
+    made = make_config(settings)
+    return made.model_copy(
+        update={"train": made.train.model_copy(update={"max_staleness_steps": bound})}
+    )
 
 
 @contextmanager
@@ -211,7 +218,7 @@ class RecordedGroups(GroupSampler):
             for rows in self._steps[position.step]
         ]
         scored = scored_here(self._score, ScoredGroups(groups, 0.0, 0.0))
-        found = staleness_metrics(groups, position.step)
+        found = staleness_metrics(groups, position.step, MAX_STALENESS)
         return StepGroups(scored, position.next_problem, found), 0.0
 
     def _group(self, rows: list[dict[str, Any]]) -> RolloutGroup:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,11 +17,12 @@ from tests.trainer_client.runs import (
     rollouts,
     rollouts_of,
     run_config,
+    run_python,
     same,
     weights,
 )
 from trainer_client.config.rollout_section import ReplayConfig
-from trainer_client.config.run_config import Config, ConfigError, make_config
+from trainer_client.config.run_config import Config, ConfigError, dump_config, make_config
 from trainer_client.dataset import Problem
 from trainer_client.learner import make_learner
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
@@ -183,9 +185,10 @@ def test_kl_and_entropy_are_of_the_tokens_that_this_step_sampled(task: Path) -> 
 
 
 SOLVED_ONCE = """
+import os
 from pathlib import Path
 
-solved = Path(__file__).with_suffix(".solved")
+solved = Path(f"{__file__}.solved_{os.environ.get('RANK', '0')}")
 
 def judge(completions, **columns):
     first = not solved.exists()
@@ -225,6 +228,38 @@ def test_a_run_learns_from_what_it_solved_before_it_was_stopped(task: Path, tmp_
     third = rollouts(tmp_path / "run", 3)
     assert [row["reward"] for row in third] == [0, 0, 0, 1] * 4
     assert [row.get("replayed_from") for row in third] == [None, None, None, 1] * 4
+
+
+@pytest.mark.slow
+def test_two_processes_replay_what_either_solved(task: Path, tmp_path: Path) -> None:
+    """A problem may be another process's when it comes again: each has what all have solved.
+
+    A run that goes on from a checkpoint ends with the weights of one that was not stopped, and one
+    process goes on with what two have solved.
+    """
+
+    def trained(name: str, steps: int, *flags: str, processes: int = 2) -> Path:
+        config = replaying_run(task, tmp_path / name, steps=3)
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(dump_config(config))
+        command = ("-m", "trainer_client", "train", str(path), *flags, f"train.steps={steps}")
+        run_python(*command, processes=processes)
+        return tmp_path / name
+
+    whole = trained("whole", 3)
+    run = trained("run", 2)
+    shutil.copytree(run, tmp_path / "alone")
+    trained("run", 3, "--resume")
+    assert same(weights(run / "model"), weights(whole / "model"))
+    (tmp_path / "alone_judge.py.solved_0").touch()
+    alone = trained("alone", 3, "--resume", processes=1)
+    for run_dir in (run, alone):
+        rows = metrics(run_dir)
+        assert [row["replay/completions"] for row in rows] == [0, 4, 4]
+        assert [row["reward/total"] for row in rows] == [0.25, 0, 0]
+        assert all(row["policy/grad_norm"] > 0 for row in rows)
+        third = rollouts(run_dir, 3)
+        assert [row.get("replayed_from") for row in third] == [None, None, None, 1] * 4
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,11 @@ from trainer_client.train import train
 
 STEPS = 4
 PER_STEP = 4
+MAX_STALENESS = 2
 
 
 def streamed(task: Path, run_dir: Path, url: str, **sections: Any) -> Config:
-    """A run of staleness 2."""
+    """A run of the largest staleness `MAX_STALENESS`."""
     rollout = {
         "engine": "vllm_server",
         "vllm_server": {"urls": [url], "weights_dir": str(run_dir.parent / "server_weights")},
@@ -38,7 +39,7 @@ def streamed(task: Path, run_dir: Path, url: str, **sections: Any) -> Config:
             "rollout": {**rollout, **sections.get("rollout", {})},
             "train": {
                 "steps": STEPS,
-                "max_staleness_steps": 2,
+                "max_staleness_steps": MAX_STALENESS,
                 "checkpoint_every_steps": 1,
                 "keep_checkpoints": None,
                 **sections.get("train", {}),

@@ -60,7 +60,7 @@ class GroupSampler:
         self._advantage = config.advantage
         self._seed = config.train.seed
         self._num_steps = config.train.steps
-        self._streams = config.train.max_staleness_steps > 1
+        self._max_staleness = config.train.max_staleness_steps
 
     def next_groups(self, position: Position) -> tuple[StepGroups, float]:
         """The groups of the step after this position, and the seconds that new weights took.
@@ -68,7 +68,7 @@ class GroupSampler:
         Raises:
             VerifierError, RewardError, RolloutError, OtherProcessFailed: see `SAMPLING_ERRORS`.
         """
-        if self._streams:
+        if self._max_staleness > 1:
             return self._take_from_stream(position)
         if self._learner.ahead is None:
             return self._sample_now(position)
@@ -178,7 +178,7 @@ class GroupSampler:
             taken.append(stream.take(missing, _progress(missing)))
             scored = scored.joined(self._scored(taken[-1]))
         metrics = {
-            **staleness_metrics(scored.groups, position.step),
+            **staleness_metrics(scored.groups, position.step, self._max_staleness),
             "staleness/dropped_groups": sum(one.num_dropped for one in taken),
             "time/trainer_idle": sum(one.trainer_idle_seconds for one in taken),
             "time/sampler_idle": sum(one.sampler_idle_seconds for one in taken),

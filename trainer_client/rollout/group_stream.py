@@ -6,11 +6,11 @@ change in flight; AReaL, arXiv 2505.24298, for the bound). With P = `rollout.pro
 - Problems are taken in the order of the run and sent at once. While a step trains, at most K * P of
   them are under way or wait for their step, so that a group is at most K steps old if groups are
   done in the order in which they were sent.
-- A step has the P groups with the lowest numbers among those that are done, never one of whom a
-  token is of weights more than K steps old: such a group is dropped, and one under way that was
-  sent more than 2 K steps ago, K of which it may have queued, is given up. Both are counted; their
-  problems come again in the next pass. So do those of lost groups, of which an environment had a
-  fault: other groups take their places.
+- A step has the P groups with the lowest numbers among those that are done. Tokens of weights more
+  than K steps old are left out of its loss (`make_batch`). A group that has no other tokens is
+  dropped, and one under way that was sent more than 2 K steps ago, K of which it may have queued,
+  is given up. Both are counted; their problems come again in the next pass. So do those of lost
+  groups, of which an environment had a fault: other groups take their places.
 - New weights arrive between tokens. Each token keeps the log-probability under the weights that
   sampled it and their number of steps, and `loss.importance` corrects token by token.
 
@@ -270,7 +270,7 @@ class GroupStream:
     def _drop_old(self) -> None:
         """Drop groups that no later step may train on; the lock is held."""
         oldest = self._step - self._limits.max_staleness
-        too_old = [number for number, group in self._ready.items() if group.oldest < oldest]
+        too_old = [number for number, group in self._ready.items() if group.newest < oldest]
         for number in too_old:
             del self._ready[number]
         # A server may have queued a group for as long as the bound, and sampled no token then.
@@ -403,12 +403,15 @@ def seed_of(seed: int, number: int) -> int:
     return int(torch.randint(2**31, (), generator=generator))
 
 
-def staleness_metrics(groups: Sequence[ScoredGroup], step: int) -> dict[str, float]:
-    """Steps between the weights of each sampled token and those of the step, from `step` on.
+def staleness_metrics(
+    groups: Sequence[ScoredGroup], step: int, max_staleness: int
+) -> dict[str, float]:
+    """Steps between the weights of each token in the loss and those of the step, from `step` on.
 
     Args:
         groups: groups of a stream.
         step: number of finished steps.
+        max_staleness: `train.max_staleness_steps`; tokens that are older are not in the loss.
     """
     ages = [
         step - weights
@@ -416,4 +419,11 @@ def staleness_metrics(groups: Sequence[ScoredGroup], step: int) -> dict[str, flo
         for rollout in group.group.rollouts
         for weights in rollout.weight_steps or ()
     ]
-    return {"staleness/mean": sum(ages) / len(ages), "staleness/max": max(ages)} if ages else {}
+    trained = [age for age in ages if age <= max_staleness]
+    if not trained:
+        return {}
+    return {
+        "staleness/mean": sum(trained) / len(trained),
+        "staleness/max": max(trained),
+        "staleness/masked_share": 1 - len(trained) / len(ages),
+    }

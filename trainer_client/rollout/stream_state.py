@@ -36,9 +36,9 @@ class StreamGroup:
     """Its rollouts have `weight_steps`."""
 
     @property
-    def oldest(self) -> int:
-        """Number of steps that the oldest weights in it had been trained for."""
-        return min(step for one in self.scored.group.rollouts for step in one.weight_steps or (0,))
+    def newest(self) -> int:
+        """Number of steps that the newest weights in it had been trained for."""
+        return max(step for one in self.scored.group.rollouts for step in one.weight_steps or (0,))
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,7 @@ def batch_of(
     processes: Processes = Processes(),  # noqa: B008 - frozen
     *,
     mask_truncated: bool,
+    oldest_weights: int = 0,
 ) -> tuple[list[list[int]], Batch | None]:
     """The sequences that this process trains on.
 
@@ -95,6 +96,7 @@ def batch_of(
         policy: pads the batch and has it on its device.
         processes: the processes that share the groups out among themselves.
         mask_truncated: leave the tokens of truncated completions out of the loss.
+        oldest_weights: see `make_batch`.
 
     Returns:
         The rows of each group, and the batch; None when no process has a sequence.
@@ -104,7 +106,13 @@ def batch_of(
     own = processes.share(kept)
     groups = own or kept[:1]
     rollouts, advantages = zip(*(row for group in groups for row in group), strict=True)
-    batch = make_batch(rollouts, advantages, pad_id=policy.pad_id, device=policy.device)
+    batch = make_batch(
+        rollouts,
+        advantages,
+        pad_id=policy.pad_id,
+        device=policy.device,
+        oldest_weights=oldest_weights,
+    )
     if mask_truncated:
         ended = torch.tensor([not rollout.truncated for rollout in rollouts], device=policy.device)
         batch = replace(batch, completion_mask=batch.completion_mask & ended[:, None])
@@ -114,9 +122,23 @@ def batch_of(
 
 
 def make_batch(
-    rollouts: Sequence[Rollout], advantages: Sequence[float], *, pad_id: int, device: torch.device
+    rollouts: Sequence[Rollout],
+    advantages: Sequence[float],
+    *,
+    pad_id: int,
+    device: torch.device,
+    oldest_weights: int = 0,
 ) -> Batch:
-    """Right-padded tensors of these rollouts, in their order."""
+    """Right-padded tensors of these rollouts, in their order.
+
+    Args:
+        rollouts: completions.
+        advantages: of each.
+        pad_id: token on the right of the shorter ones.
+        device: of the tensors.
+        oldest_weights: tokens that weights of fewer steps have sampled are off the completion mask:
+            context, and not in the loss.
+    """
     input_ids, attention_mask, completion_mask = pad(
         [(r.prompt_ids, r.completion_ids) for r in rollouts], pad_id=pad_id
     )
@@ -124,7 +146,10 @@ def make_batch(
     sampler_logprobs = torch.zeros(input_ids.shape).masked_scatter(completion_mask, logprobs)
     if any(r.sampled is not None for r in rollouts):
         completion_mask = completion_mask.masked_scatter(completion_mask, _sampled(rollouts))
-        sampler_logprobs = sampler_logprobs.masked_fill(~completion_mask, 0.0)
+    if any(r.weight_steps is not None for r in rollouts):
+        young = _not_older(rollouts, oldest_weights)
+        completion_mask = completion_mask.masked_scatter(completion_mask, young)
+    sampler_logprobs = sampler_logprobs.masked_fill(~completion_mask, 0.0)
     return Batch(
         input_ids.to(device),
         attention_mask.to(device),
@@ -140,6 +165,18 @@ def _sampled(rollouts: Sequence[Rollout]) -> Tensor:
     """Bool `[N]` for the N tokens of all completions, True where the policy sampled them."""
     return torch.tensor(
         [one for r in rollouts for one in r.sampled or (True,) * len(r.completion_ids)],
+        dtype=torch.bool,
+    )
+
+
+def _not_older(rollouts: Sequence[Rollout], oldest_weights: int) -> Tensor:
+    """Bool `[N]` for the N tokens that the policy sampled, False on those of older weights."""
+    return torch.tensor(
+        [
+            step >= oldest_weights
+            for r in rollouts
+            for step in r.weight_steps or (oldest_weights,) * r.num_sampled
+        ],
         dtype=torch.bool,
     )
 
