@@ -13,7 +13,7 @@ from trainer_client.config.run_config import Config, ConfigError, dump_config
 from trainer_client.config.sft_section import SftConfig
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.lora import causal_model
-from trainer_client.policy.output_layer import check_output_layer
+from trainer_client.policy.output_layer import Slopes, check_output_layer
 from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.run.guards import precision_warnings
 from trainer_client.run.metrics import MetricsLog
@@ -125,6 +125,11 @@ def imitation_loss(policy: Policy, examples: Sequence[Example]) -> Tensor:
     """Mean negative log-probability of the completion tokens, in nats; carries the gradient."""
     tensors = pad([(e.prompt_ids, e.completion_ids) for e in examples], pad_id=policy.pad_id)
     input_ids, attention_mask, mask = (tensor.to(policy.device) for tensor in tensors)
+    num_tokens = mask.sum()
+
+    def slopes_of(rows: slice, logprobs: Tensor, entropy: Tensor) -> Slopes:
+        return Slopes((-1 / num_tokens).expand(len(logprobs)), None)
+
     logprobs = token_logprobs(
         policy.model,
         input_ids,
@@ -132,5 +137,6 @@ def imitation_loss(policy: Policy, examples: Sequence[Example]) -> Tensor:
         mask,
         temperature=1.0,
         autocast=policy.autocast,
+        slopes_of=slopes_of,
     ).logprobs
-    return -logprobs.sum() / mask.sum()
+    return -logprobs.sum() / num_tokens

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -18,7 +19,13 @@ from transformers import (
 
 from tests.trainer_client.runs import run_python
 from trainer_client.config.run_config import ConfigError
-from trainer_client.policy.output_layer import OutputLayer, check_output_layer, output_layer
+from trainer_client.policy import output_layer as output_layer_module
+from trainer_client.policy.output_layer import (
+    OutputLayer,
+    Slopes,
+    check_output_layer,
+    output_layer,
+)
 
 NUM_TOKENS, HIDDEN, VOCABULARY = 23, 8, 41
 TEMPERATURE = 0.7
@@ -40,10 +47,15 @@ def plain(layer: OutputLayer, states: Tensor, targets: Tensor) -> tuple[Tensor, 
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("of_entropy", [0.0, 0.3])
 @pytest.mark.parametrize("chunk_tokens", [1, 7, 100])
+@pytest.mark.parametrize("told", ["nothing", "slopes", "wrong slopes"])
 def test_value_and_gradient_equal_the_plain_form(
-    softcap: float | None, bias: bool, of_entropy: float, chunk_tokens: int
+    softcap: float | None, bias: bool, of_entropy: float, chunk_tokens: int, told: str
 ) -> None:
-    """Chunks of any size, with a gradient through the entropy and without."""
+    """Chunks of any size, with a gradient through the entropy and without.
+
+    Told the slopes of the loss, the layer has its gradient before the loss is there. Wrong slopes
+    cost time and change nothing.
+    """
     torch.manual_seed(0)
     states = (3 * torch.randn(NUM_TOKENS, HIDDEN)).requires_grad_()
     weight = torch.randn(VOCABULARY, HIDDEN, requires_grad=True)
@@ -51,6 +63,12 @@ def test_value_and_gradient_equal_the_plain_form(
     layer = OutputLayer(weight, offset, 0.5, softcap)
     targets = torch.randint(VOCABULARY, (NUM_TOKENS,))
     factors = torch.randn(NUM_TOKENS)
+    off = 0.5 if told == "wrong slopes" else 1.0
+
+    def slopes_of(rows: slice, logprobs: Tensor, entropy: Tensor) -> Slopes:
+        assert logprobs.shape == entropy.shape == factors[rows].shape
+        return Slopes(off * factors[rows], of_entropy * factors[rows] if of_entropy else None)
+
     results = []
     for logprobs, entropy in (
         plain(layer, states, targets),
@@ -60,13 +78,47 @@ def test_value_and_gradient_equal_the_plain_form(
             temperature=TEMPERATURE,
             entropy_gradient=True,
             chunk_tokens=chunk_tokens,
+            slopes_of=None if told == "nothing" else slopes_of,
         ),
     ):
         leaves = [leaf for leaf in (states, weight, offset) if leaf is not None]
-        loss = (factors * logprobs).sum() + of_entropy * (factors * entropy).sum()
+        loss = (factors * logprobs).sum()
+        if of_entropy:
+            loss = loss + of_entropy * (factors * entropy).sum()
         results.append([logprobs, entropy, *torch.autograd.grad(loss, leaves)])
     for expected, actual in zip(*results, strict=True):
         torch.testing.assert_close(actual, expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("told", "num_chunks"), [(None, 8), (1.0, 4), (1.1, 8)])
+def test_logits_are_computed_once_where_the_slopes_are_known(
+    told: float | None, num_chunks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four chunks; twice where nothing or the wrong thing was told."""
+    computed = []
+
+    def counted(*arguments: Any) -> Tensor:
+        computed.append(arguments)
+        return logits(*arguments)
+
+    logits = output_layer_module._logits
+    monkeypatch.setattr(output_layer_module, "_logits", counted)
+    weight = torch.randn(VOCABULARY, HIDDEN, requires_grad=True)
+
+    def slopes_of(rows: slice, logprobs: Tensor, entropy: Tensor) -> Slopes:
+        assert told is not None
+        return Slopes(torch.full_like(logprobs, told), None)
+
+    logprobs, _ = OutputLayer(weight, None, 1.0, None).logprobs(
+        torch.randn(8, HIDDEN),
+        torch.zeros(8, dtype=torch.long),
+        temperature=1.0,
+        entropy_gradient=False,
+        chunk_tokens=2,
+        slopes_of=None if told is None else slopes_of,
+    )
+    logprobs.sum().backward()  # type: ignore[no-untyped-call]
+    assert len(computed) == num_chunks
 
 
 def test_without_an_entropy_bonus_the_entropy_has_no_gradient() -> None:

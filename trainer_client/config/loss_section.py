@@ -124,6 +124,12 @@ class LossConfig(Section):
         return self
 
     @property
+    def is_by_token(self) -> bool:
+        """Whether the loss of a token hangs on its own log-probability alone."""
+        by_sequence = self.importance is not None and self.importance.mode.startswith("sequence")
+        return self.type != "gspo" and not by_sequence
+
+    @property
     def needs_entropy_gradient(self) -> bool:
         """Whether the entropy can be a part of the loss."""
         return self.entropy_coefficient != 0 or self.entropy_target is not None

@@ -53,8 +53,8 @@ class TrainConfig(Section):
         description="optimizer steps by which the weights that sampled a completion may lag behind "
         "those that train on it. 0: on-policy; 1: the next step's completions are sampled while "
         "this one trains; more: sampling never pauses and goes on under new weights within a "
-        "completion, whose older tokens are left out of the loss. Above 0 it needs rollout.engine vllm_server and "
-        "loss.importance",
+        "completion, whose older tokens are left out of the loss. Above 0 it needs rollout.engine "
+        "vllm_server and loss.importance",
     )
     reshard_after_forward: bool = Field(
         default=True,

@@ -15,7 +15,7 @@ from transformers import PreTrainedModel
 
 from trainer_client.policy.lora import causal_model
 from trainer_client.policy.memory_savers import recomputing
-from trainer_client.policy.output_layer import output_layer
+from trainer_client.policy.output_layer import SlopesOf, output_layer
 from trainer_client.policy.packing import packed_states
 
 LOGPROBS_METHOD = "masked_logprobs"
@@ -42,6 +42,7 @@ def token_logprobs(
     entropy_gradient: bool = False,
     packed: bool = False,
     autocast: torch.dtype | None = None,
+    slopes_of: SlopesOf | None = None,
 ) -> TokenLogprobs:
     """log softmax(logits / temperature)[token], over the whole vocabulary, where mask is True.
 
@@ -57,6 +58,7 @@ def token_logprobs(
         entropy_gradient: let a gradient flow through the entropy, for a loss with an entropy bonus.
         packed: compute nothing for padding; needs `packing.enable_packing` before.
         autocast: type to compute in where that is safe; None: the weights' type.
+        slopes_of: see `OutputLayer.logprobs`; tokens are those under the mask, row after row.
     """
     causal = causal_model(model)
     precision = torch.autocast(input_ids.device.type, autocast, enabled=autocast is not None)
@@ -68,6 +70,7 @@ def token_logprobs(
             temperature=temperature,
             entropy_gradient=entropy_gradient,
             packed=packed,
+            slopes_of=slopes_of,
         )
     return TokenLogprobs(_scatter(logprobs, mask), _scatter(entropy, mask))
 
@@ -81,6 +84,7 @@ def masked_logprobs(
     temperature: float,
     entropy_gradient: bool,
     packed: bool,
+    slopes_of: SlopesOf | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Log-probability and entropy, float32 `[N]`, of the tokens under the mask."""
     states = _states(model, input_ids, attention_mask, packed=packed)
@@ -91,6 +95,7 @@ def masked_logprobs(
         input_ids[mask],
         temperature=temperature,
         entropy_gradient=entropy_gradient,
+        slopes_of=slopes_of,
     )
 
 

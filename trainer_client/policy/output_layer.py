@@ -1,16 +1,19 @@
 """Log-probabilities and entropy from hidden states, without the logits of all tokens at once.
 
 Logits take tokens * vocabulary numbers, at 150,000 tokens in the vocabulary more than everything
-else in a training step. Here they exist for a few hundred tokens at a time, in the forward pass and
-(computed again) in the backward pass. Sums are kept in float32 whatever the weights are.
+else in a training step. Here they exist for a few hundred tokens at a time. Where the loss can say
+its derivatives from a token's own log-probability (`SlopesOf`), the gradient is made from them in
+the forward pass; else they are computed again in the backward pass. Sums are kept in float32
+whatever the weights are.
 
 Shapes: N tokens, H hidden size, V tokens in the vocabulary.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -19,6 +22,19 @@ from transformers import PretrainedConfig, PreTrainedModel
 
 from trainer_client.config.run_config import ConfigError
 from trainer_client.policy.output_chunk import CHUNK_TOKENS
+
+
+class Slopes(NamedTuple):
+    """Derivatives of a loss by the log-probability and by the entropy of each token."""
+
+    of_logprobs: Tensor | None
+    """float32 `[N]`; None: the loss does not hang on them."""
+    of_entropy: Tensor | None
+    """float32 `[N]`; None: the loss does not hang on them."""
+
+
+SlopesOf = Callable[[slice, Tensor, Tensor], Slopes]
+"""The derivatives at some of the N tokens, from their places, log-probabilities and entropies."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +57,7 @@ class OutputLayer:
         temperature: float,
         entropy_gradient: bool,
         chunk_tokens: int = CHUNK_TOKENS,
+        slopes_of: SlopesOf | None = None,
     ) -> tuple[Tensor, Tensor]:
         """log softmax(logits / temperature) at the targets, and the entropy.
 
@@ -50,12 +67,14 @@ class OutputLayer:
             temperature: the sampler's.
             entropy_gradient: whether a gradient flows through the entropy.
             chunk_tokens: tokens whose logits exist at a time.
+            slopes_of: the derivatives of the loss that the caller will make of both. The backward
+                pass computes no logits where they are those that arrive, and else as without.
 
         Returns:
             float32 `[N]` each; the entropy in nats.
         """
         logprobs, entropy = _ChunkedLogprobs.apply(  # type: ignore[no-untyped-call]
-            states, self.weight, self.bias, targets, self, temperature, chunk_tokens
+            states, self.weight, self.bias, targets, self, temperature, chunk_tokens, slopes_of
         )
         return logprobs, entropy if entropy_gradient else entropy.detach()
 
@@ -109,6 +128,7 @@ class _ChunkedLogprobs(torch.autograd.Function):
         layer: OutputLayer,
         temperature: float,
         chunk_tokens: int,
+        slopes_of: SlopesOf | None,
     ) -> tuple[Tensor, Tensor]:
         dtype = _compute_dtype(weight)
         logprobs = torch.empty(len(states), dtype=torch.float32, device=states.device)
@@ -116,8 +136,16 @@ class _ChunkedLogprobs(torch.autograd.Function):
         normaliser = torch.empty_like(logprobs)
         with _no_autocast(states):
             cast_weight = weight.to(dtype)
+            early = None
+            if slopes_of is not None and any(ctx.needs_input_grad):
+                early = _EarlyGradients(
+                    slopes_of,
+                    _Gradients(ctx, states, weight, bias, layer, temperature),
+                )
             for rows in _chunks(len(states), chunk_tokens):
-                logits = _logits(states[rows].to(dtype), cast_weight, bias, layer)
+                chunk = states[rows].to(dtype)
+                logits = _logits(chunk, cast_weight, bias, layer)
+                capped = None if early is None or layer.softcap is None else logits.clone()
                 _scale_by(logits, 1 / temperature)
                 # With m the largest logit, z = logits - m and s = sum exp(z):
                 # log p_y = z_y - log s and H = log s - sum(z exp(z)) / s. In-place operations save
@@ -129,65 +157,172 @@ class _ChunkedLogprobs(torch.autograd.Function):
                 log_total = total.log()
                 normaliser[rows] = largest + log_total
                 logprobs[rows] = logits.gather(1, targets[rows, None])[:, 0] - log_total
-                entropy[rows] = log_total - powers.mul_(logits).sum(dim=1) / total
+                if early is None:
+                    entropy[rows] = log_total - powers.mul_(logits).sum(dim=1) / total
+                    continue
+                entropy[rows] = log_total - torch.linalg.vecdot(powers, logits) / total
+                slopes = early.slopes(rows, logprobs[rows], entropy[rows])
+                if slopes.of_entropy is not None:
+                    logits -= log_total[:, None]
+                slope = _slope(slopes, powers, total, logits, entropy[rows], targets[rows])
+                early.gradients.add(rows, chunk, slope, cast_weight, capped)
         ctx.save_for_backward(states, weight, bias, targets, normaliser, entropy)
-        ctx.layer, ctx.temperature, ctx.chunk_tokens, ctx.dtype = (
+        ctx.layer, ctx.temperature, ctx.chunk_tokens, ctx.dtype, ctx.early = (
             layer,
             temperature,
             chunk_tokens,
             dtype,
+            early,
         )
         ctx.set_materialize_grads(False)
         return logprobs, entropy
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
-        # For z = logits / temperature, p = softmax(z), y the target, H the entropy:
-        # d log p_y / dz_j = [j = y] - p_j and dH / dz_j = -p_j (log p_j + H).
-        of_logprobs, of_entropy = gradients
+    def backward(ctx: Any, *slopes: Tensor | None) -> tuple[Tensor | None, ...]:
+        arrived = Slopes(*slopes)
+        early: _EarlyGradients | None = ctx.early
+        if early is not None and early.are_of(arrived):
+            return early.gradients.all()
         states, weight, bias, targets, normaliser, entropy = ctx.saved_tensors
-        needs_states, needs_weight, needs_bias = ctx.needs_input_grad[:3]
-        of_states = torch.empty_like(states) if needs_states else None
-        of_weight = _float_zeros(weight) if needs_weight else None
-        of_bias = _float_zeros(bias) if needs_bias else None
         cast_weight = weight.to(ctx.dtype)
+        gradients = _Gradients(ctx, states, weight, bias, ctx.layer, ctx.temperature)
         for rows in _chunks(len(states), ctx.chunk_tokens):
             chunk = states[rows].to(ctx.dtype)
             logp = _logits(chunk, cast_weight, bias, ctx.layer)
             capped = None if ctx.layer.softcap is None else logp.clone()
             _scale_by(logp, 1 / ctx.temperature)
             logp -= normaliser[rows, None]
-            if of_entropy is not None:
-                slope = -of_entropy[rows, None] * (logp + entropy[rows, None])
-                if of_logprobs is not None:
-                    slope -= of_logprobs[rows, None]
-                slope *= logp.exp_()
-            else:
-                assert of_logprobs is not None  # one of both gradients started this backward pass
-                slope = logp.exp_().mul_(-of_logprobs[rows, None])
-            if of_logprobs is not None:
-                slope.scatter_add_(1, targets[rows, None], of_logprobs[rows, None])
-            _scale_by(slope, ctx.layer.scale / ctx.temperature)
-            if capped is not None:
-                slope *= 1 - (capped / ctx.layer.softcap) ** 2
-            if of_bias is not None:
-                of_bias += slope.sum(dim=0)
-            slope = slope.to(ctx.dtype)
-            if of_states is not None:
-                of_states[rows] = (slope @ cast_weight).to(states.dtype)
-            if of_weight is None:
-                continue
-            if ctx.dtype == torch.float32:
-                of_weight.addmm_(slope.T, chunk)
-            else:
-                of_weight += slope.T @ chunk
-        return (
-            of_states,
-            None if of_weight is None else of_weight.to(weight.dtype),
-            None if of_bias is None else of_bias.to(bias.dtype),
-            *(None,) * 4,
+            at_rows = Slopes(*(None if one is None else one[rows] for one in arrived))
+            powers = logp.exp_() if at_rows.of_entropy is None else logp.exp()
+            total = torch.ones_like(entropy[rows])
+            slope = _slope(at_rows, powers, total, logp, entropy[rows], targets[rows])
+            gradients.add(rows, chunk, slope, cast_weight, capped)
+        return gradients.all()
+
+
+def _slope(
+    slopes: Slopes, powers: Tensor, total: Tensor, logp: Tensor, entropy: Tensor, targets: Tensor
+) -> Tensor:
+    """The derivative of the loss by each logit, `[N, V]`, in the memory of powers or logp.
+
+    For z = logits / temperature, p = powers / total = softmax(z), y the target and H the entropy:
+    d log p_y / dz_j = [j = y] - p_j and dH / dz_j = -p_j (log p_j + H).
+
+    Args:
+        slopes: the derivatives by log-probability and entropy; at least one of them.
+        powers: `[N, V]`.
+        total: `[N]`.
+        logp: `[N, V]`, log p; it is not read where the entropy has no slope.
+        entropy: `[N]`.
+        targets: int64 `[N]`.
+    """
+    of_logprobs, of_entropy = slopes
+    if of_entropy is None:
+        assert of_logprobs is not None  # one of both gradients started this backward pass
+        slope = powers.mul_((-of_logprobs / total)[:, None])
+    else:
+        slope = logp.add_(entropy[:, None]).mul_(-of_entropy[:, None])
+        if of_logprobs is not None:
+            slope -= of_logprobs[:, None]
+        slope.mul_(powers)
+        slope /= total[:, None]
+    if of_logprobs is not None:
+        slope.scatter_add_(1, targets[:, None], of_logprobs[:, None])
+    return slope
+
+
+class _Gradients:
+    """Gradients of states, weight and bias, as far as they are needed; each chunk adds its part."""
+
+    def __init__(
+        self,
+        ctx: Any,
+        states: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        layer: OutputLayer,
+        temperature: float,
+    ) -> None:
+        needs_states, needs_weight, needs_bias = ctx.needs_input_grad[:3]
+        self._states = torch.empty_like(states) if needs_states else None
+        self._weight = _float_zeros(weight) if needs_weight else None
+        self._bias = _float_zeros(bias) if bias is not None and needs_bias else None
+        self._dtype = weight.dtype
+        self._softcap = layer.softcap
+        self._factor = layer.scale / temperature
+
+    def add(
+        self,
+        rows: slice,
+        chunk: Tensor,
+        slope: Tensor,
+        weight: Tensor,
+        capped: Tensor | None,
+    ) -> None:
+        """Add the part of some tokens.
+
+        Args:
+            rows: their places.
+            chunk: their states, `[n, H]`, in the type to compute in.
+            slope: see `_slope`, `[n, V]`; it is overwritten.
+            weight: that of the layer, in the type to compute in.
+            capped: their logits before the temperature, where the layer has a soft cap.
+        """
+        _scale_by(slope, self._factor)
+        if capped is not None:
+            assert self._softcap is not None
+            slope *= 1 - (capped / self._softcap) ** 2
+        if self._bias is not None:
+            self._bias += slope.sum(dim=0)
+        slope = slope.to(weight.dtype)
+        if self._states is not None:
+            self._states[rows] = (slope @ weight).to(self._states.dtype)
+        if self._weight is None:
+            return
+        if slope.dtype == torch.float32:
+            self._weight.addmm_(slope.T, chunk)
+        else:
+            self._weight += slope.T @ chunk
+
+    def all(self) -> tuple[Tensor | None, ...]:
+        """The gradients in the order of the arguments of `_ChunkedLogprobs.forward`."""
+        sums = (None if one is None else one.to(self._dtype) for one in (self._weight, self._bias))
+        return (self._states, *sums, *(None,) * 5)
+
+
+class _EarlyGradients:
+    """Gradients that the forward pass makes from derivatives that the loss will have.
+
+    Args:
+        slopes_of: the derivatives.
+        gradients: to which chunks are added.
+    """
+
+    def __init__(self, slopes_of: SlopesOf, gradients: _Gradients) -> None:
+        self.gradients = gradients
+        self._slopes_of = slopes_of
+        self._expected: list[Slopes] = []
+
+    def slopes(self, rows: slice, logprobs: Tensor, entropy: Tensor) -> Slopes:
+        """The derivatives at some tokens, which are noted."""
+        self._expected.append(self._slopes_of(rows, logprobs, entropy))
+        return self._expected[-1]
+
+    def are_of(self, arrived: Slopes) -> bool:
+        """Whether the loss has the derivatives that the gradients were made from."""
+        return all(
+            _are_close([one[place] for one in self._expected], found)
+            for place, found in enumerate(arrived)
         )
+
+
+def _are_close(expected: list[Tensor | None], found: Tensor | None) -> bool:
+    """Whether the derivatives of all chunks are those that arrived, but for rounding."""
+    parts = [one for one in expected if one is not None]
+    if found is None or not parts:
+        return found is None and not parts
+    return torch.allclose(torch.cat(parts), found, rtol=1e-5, atol=0)
 
 
 def _logits(states: Tensor, weight: Tensor, bias: Tensor | None, layer: OutputLayer) -> Tensor:

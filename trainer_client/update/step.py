@@ -14,6 +14,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
+from trainer_client.config.loss_section import LossConfig
 from trainer_client.config.run_config import Config
 from trainer_client.learner import Learner
 from trainer_client.policy.memory_savers import activations_offloaded
@@ -29,6 +30,7 @@ from trainer_client.update.loss import (
     policy_loss,
     token_weights,
 )
+from trainer_client.update.token_slopes import TokenLoss
 
 NO_UPDATE: Mapping[str, float] = {"policy/updates": 0, "policy/skipped_updates": 0}
 """Metrics of a step without an optimizer step; over several steps these counts are summed."""
@@ -187,12 +189,15 @@ def _backward(
         if config.loss.kl_coefficient:
             with learner.reference_model() as reference:
                 reference_logprobs = logprobs_under(reference).logprobs
+        slopes_of = _slopes_of(
+            part, batch, weights, reference_logprobs, totals, config.loss, extras
+        )
         with activations_offloaded(
             learner.policy.model,
             enabled=config.train.offload_activations,
             autocast=learner.policy.autocast,
         ):
-            current = logprobs_under(learner.policy.model)
+            current = logprobs_under(learner.policy.model, slopes_of=slopes_of)
         terms = policy_loss(
             current.logprobs,
             part.take(batch.sampler_logprobs),
@@ -216,6 +221,36 @@ def _backward(
         sums["entropy"] += current.entropy.detach()[fresh].sum().item()
         STEP.advance()
     return sums
+
+
+def _slopes_of(
+    part: MicroBatch,
+    batch: Batch,
+    weights: Tensor,
+    reference_logprobs: Tensor | None,
+    totals: StepTotals,
+    config: LossConfig,
+    extras: StepExtras,
+) -> TokenLoss | None:
+    """The derivatives of a micro-batch's loss; None where they hang on whole sequences."""
+    if not config.is_by_token:
+        return None
+    mask = part.take_mask(batch.completion_mask)
+
+    def tokens(tensor: Tensor | None) -> Tensor | None:
+        return None if tensor is None else tensor[mask]
+
+    return TokenLoss(
+        config=config,
+        sampler_logprobs=part.take(batch.sampler_logprobs)[mask],
+        advantages=part.take(batch.advantages)[:, None].expand_as(mask)[mask],
+        weights=part.take(weights)[mask],
+        fresh=part.take(batch.fresh_mask)[mask],
+        reference_logprobs=tokens(reference_logprobs),
+        proximal_logprobs=tokens(extras.proximal_of(part)),
+        selected=tokens(extras.selected_of(part)),
+        entropy_weight=-extras.entropy_coefficient / max(totals.num_fresh_tokens, 1),
+    )
 
 
 def _minibatches(
