@@ -34,11 +34,11 @@ LOOK_SECONDS = 0.01
 """Time between two looks at the table, of a program that wants to run."""
 REST_SECONDS = 0.05
 """Time between two looks at a program that sleeps."""
-FIRST_QUANTUM_SECONDS = 0.015
-"""CPU time after which a program is a long one: several times what most programs take.
+FIRST_QUANTUM_SECONDS = 0.008
+"""CPU time after which a program is a long one: twice what most programs take.
 
-Not a multiple of `LOOK_SECONDS`: one that never sleeps has a little less at a look, and would be
-found out at the next one only."""
+A little less than `LOOK_SECONDS`, so that a program that never sleeps is found out at the first
+look, and not at the next."""
 QUANTUM_SECONDS = 0.1
 """CPU time of a turn of long programs."""
 VALID_SECONDS = 0.05
@@ -200,7 +200,7 @@ def due_seconds(under_way: float, served: float, limits: Limits) -> float:
 def _level(cpu_seconds: float) -> int:
     """The quantum that a program is in: 0 is the first.
 
-    >>> [_level(seconds) for seconds in (0.0, 0.014, 0.015, 0.11, 0.31)]
+    >>> [_level(seconds) for seconds in (0.0, 0.007, 0.008, 0.11, 0.31)]
     [0, 0, 1, 2, 4]
     """
     if cpu_seconds < FIRST_QUANTUM_SECONDS:
