@@ -23,6 +23,9 @@ from transformers import PretrainedConfig, PreTrainedModel
 from trainer_client.config.run_config import ConfigError
 from trainer_client.policy.output_chunk import CHUNK_TOKENS
 
+POWER_TOKENS = 64
+"""Tokens whose logits and exponentials exist at a time."""
+
 
 class Slopes(NamedTuple):
     """Derivatives of a loss by the log-probability and by the entropy of each token."""
@@ -152,20 +155,16 @@ class _ChunkedLogprobs(torch.autograd.Function):
                 # passes over N * V numbers, which take most of the time.
                 largest = logits.amax(dim=1)
                 logits -= largest[:, None]
-                powers = logits.exp()
-                total = powers.sum(dim=1)
+                chosen = logits.gather(1, targets[rows, None])[:, 0]
+                total, weighted = _raise_to_powers(logits)
                 log_total = total.log()
                 normaliser[rows] = largest + log_total
-                logprobs[rows] = logits.gather(1, targets[rows, None])[:, 0] - log_total
-                if early is None:
-                    entropy[rows] = log_total - powers.mul_(logits).sum(dim=1) / total
-                    continue
-                entropy[rows] = log_total - torch.linalg.vecdot(powers, logits) / total
-                slopes = early.slopes(rows, logprobs[rows], entropy[rows])
-                if slopes.of_entropy is not None:
-                    logits -= log_total[:, None]
-                slope = _slope(slopes, powers, total, logits, entropy[rows], targets[rows])
-                early.gradients.add(rows, chunk, slope, cast_weight, capped)
+                logprobs[rows] = chosen - log_total
+                entropy[rows] = log_total - weighted / total
+                if early is not None:
+                    slopes = early.slopes(rows, logprobs[rows], entropy[rows])
+                    slope = _slope(slopes, logits, total, entropy[rows], targets[rows])
+                    early.gradients.add(rows, chunk, slope, cast_weight, capped)
         ctx.save_for_backward(states, weight, bias, targets, normaliser, entropy)
         ctx.layer, ctx.temperature, ctx.chunk_tokens, ctx.dtype, ctx.early = (
             layer,
@@ -194,17 +193,37 @@ class _ChunkedLogprobs(torch.autograd.Function):
             _scale_by(logp, 1 / ctx.temperature)
             logp -= normaliser[rows, None]
             at_rows = Slopes(*(None if one is None else one[rows] for one in arrived))
-            powers = logp.exp_() if at_rows.of_entropy is None else logp.exp()
             total = torch.ones_like(entropy[rows])
-            slope = _slope(at_rows, powers, total, logp, entropy[rows], targets[rows])
+            slope = _slope(at_rows, logp.exp_(), total, entropy[rows], targets[rows])
             gradients.add(rows, chunk, slope, cast_weight, capped)
         return gradients.all()
 
 
+def _raise_to_powers(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """Put exp(z) in the place of each logit z; returns the sums of exp(z) and of z exp(z).
+
+    A second tensor of all tokens would be the largest thing in memory, so tokens take turns.
+
+    Args:
+        logits: float32 `[N, V]`, at most 0.
+
+    Returns:
+        float32 `[N]` each.
+    """
+    total = logits.new_empty(len(logits))
+    weighted = torch.empty_like(total)
+    for rows in _chunks(len(logits), POWER_TOKENS):
+        powers = logits[rows].exp()
+        total[rows] = powers.sum(dim=1)
+        weighted[rows] = torch.linalg.vecdot(powers, logits[rows])
+        logits[rows] = powers
+    return total, weighted
+
+
 def _slope(
-    slopes: Slopes, powers: Tensor, total: Tensor, logp: Tensor, entropy: Tensor, targets: Tensor
+    slopes: Slopes, powers: Tensor, total: Tensor, entropy: Tensor, targets: Tensor
 ) -> Tensor:
-    """The derivative of the loss by each logit, `[N, V]`, in the memory of powers or logp.
+    """The derivative of the loss by each logit, `[N, V]`, in new memory or that of powers.
 
     For z = logits / temperature, p = powers / total = softmax(z), y the target and H the entropy:
     d log p_y / dz_j = [j = y] - p_j and dH / dz_j = -p_j (log p_j + H).
@@ -213,7 +232,6 @@ def _slope(
         slopes: the derivatives by log-probability and entropy; at least one of them.
         powers: `[N, V]`.
         total: `[N]`.
-        logp: `[N, V]`, log p; it is not read where the entropy has no slope.
         entropy: `[N]`.
         targets: int64 `[N]`.
     """
@@ -222,7 +240,9 @@ def _slope(
         assert of_logprobs is not None  # one of both gradients started this backward pass
         slope = powers.mul_((-of_logprobs / total)[:, None])
     else:
-        slope = logp.add_(entropy[:, None]).mul_(-of_entropy[:, None])
+        # A power that is 0 in float32 has a logarithm here that is finite: 0 times it is 0.
+        logp = powers.clamp(min=torch.finfo(powers.dtype).tiny).log_()
+        slope = logp.add_((entropy - total.log())[:, None]).mul_(-of_entropy[:, None])
         if of_logprobs is not None:
             slope -= of_logprobs[:, None]
         slope.mul_(powers)
