@@ -22,6 +22,7 @@ from verifier_service.mathematics.bare_text import (
     is_block,
     is_wordy,
 )
+from verifier_service.mathematics.box_surroundings import formula_around, offered_behind
 from verifier_service.mathematics.boxes import boxes_in
 from verifier_service.mathematics.closing_notes import NOTE, without_notes
 from verifier_service.mathematics.closing_numbers import (
@@ -209,8 +210,18 @@ def _boxed(text: str) -> Extraction | None:
     if len(statements) == 1 and len(inner := boxes_in(statements[0]) or []) > 1:
         statements, joint = closing_statement(statements[0], inner)
     if len(statements) == 1:
-        statements = (with_unit(statements[0], text, boxes[-1][1]),)
+        return _with_surroundings(statements[0], text, *boxes[-1][:2])
     return Extraction("boxed", statements, joint)
+
+
+def _with_surroundings(inside: str, text: str, start: int, end: int) -> Extraction:
+    """The content of a box with its unit, the formula around it, and the values behind it."""
+    if (formula := formula_around(text, start, end, inside)) is not None:
+        return Extraction("boxed", (formula,))
+    statement = with_unit(inside, text, end)
+    offered, are_alternatives = offered_behind(text, end)
+    statements = tuple(dict.fromkeys((statement, *offered)))
+    return Extraction("boxed", statements, "or" if are_alternatives and offered else "list")
 
 
 def _is_undone_box(text: str, start: int, end: int) -> bool:
