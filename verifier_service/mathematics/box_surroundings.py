@@ -1,7 +1,7 @@
 r"""The text around a box: a formula that the box is a part of, and values that are offered with it.
 
-Models write `2 + 3 = \boxed{5}` and `x^2 + 4x + \boxed{4} = (x+2)^2`. So an equality sign parts a box
-from the formula before it, and an equation that a box completes leaves the box as the answer.
+Models write `2 + 3 = \boxed{5}` and `x^2 + 4x + \boxed{4} = (x+2)^2`. So an equality sign parts a
+box from the formula before it, and an equation that a box completes leaves the box as the answer.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SCALE = re.compile(
 def formula_around(text: str, start: int, end: int, inside: str) -> str | None:
     r"""The formula that a box is a part of; None where the box is all of it.
 
-    >>> formula_around(r"$2\cdot\boxed{41}$", 8, 18, "41")
+    >>> formula_around(r"$2\cdot\boxed{41}$", 7, 17, "41")
     '2\\cdot(41)'
     >>> formula_around(r"$x = \boxed{41}$", 5, 15, "41") is None
     True
@@ -79,10 +79,10 @@ _VALUE = (
 # Another value with `or` behind a box: the ` (or 43` of `\boxed{42} (or 43)`. A rounded one, as in
 # `\boxed{\frac{2}{3}} or about 0.67`, is no other value.
 _OFFERED = re.compile(
-    r"[\s$)\]\\*~]{0,8}[,;.]?\s*(?:\\text\{\s*)?[(\[]?\s*(?:\\text\{\s*)?(?:or|alternatively|possibly"
+    r"[\s$)\]\\*~]{0,8}[,;.]?\s{0,3}(?:\\text\{\s{0,3})?[(\[]?(?:\\text\{\s{0,3})?(?:or|alternatively|possibly"
     r"|perhaps|maybe|(?:but|and)\s+(?:possibly|perhaps|maybe)"
-    r"|but\s+(?:it\s+)?(?:could|might|may)\s+(?:also\s+)?be)\b[,:]?\s*"
-    rf"(?:(?:possibly|maybe|perhaps|even|else|also|just)\s+)?\}}?\s*(?P<value>{_VALUE})",
+    r"|but\s+(?:it\s+)?(?:could|might|may)\s+(?:also\s+)?be)\b[,:]?\s{0,3}"
+    rf"(?:(?:possibly|maybe|perhaps|even|else|also|just)\s{{1,3}})?\}}?\s{{0,3}}(?P<value>{_VALUE})",
     re.IGNORECASE,
 )
 # Numbers behind a box, in one list with it: the `, 43, or 44` of `\boxed{42}, 43, or 44.`

@@ -223,7 +223,7 @@ _DOUBTED = re.compile(
 _REPLACED = re.compile(
     rf"{_BETWEEN}(?:{_THOUGHT}|(?:update|correction|edit|erratum)\s*[:.,]\s*){{1,3}}"
     r"(?:(?:it|that|this|[a-zA-Z]|(?:the|my)\s+(?:(?:correct|right|final|actual|real|true|new)\s+)*"
-    r"answer)\s*(?:\s(?:is|equals|should\s+be|must\s+be)|=)|it\s+should\s+have\s+been)\s*:?\s*"
+    r"answer)\s{0,3}(?:\s(?:is|equals|should\s+be|must\s+be)|=)|it\s+should\s+have\s+been)\s{0,3}:?\s{0,3}"
     r"(?:actually\s+|really\s+)?[$*(\\\[]{0,4}(?P<value>[-−]?\d[\d.,/]*(?<![.,]))"
     r"[$*)\]\\]{0,4}(?:\s+(?!more|less|fewer|times|of|percent)[a-z]+)?\s*(?:[.!\n]|\Z)",
     re.IGNORECASE,
