@@ -51,17 +51,9 @@ PAID: dict[str, tuple[str, ...]] = {
         r"\boxed{\sqrt{x}\sqrt{x}}",
     ),
     "leniency of docs/accuracy.md: quarters are coins too": (r"\boxed{5 \text{ quarters}}",),
-    "leniency of docs/accuracy.md: a box is the answer, whatever formula it is part of": (
-        r"\boxed{5}+1",
-        r"1+\boxed{5}",
-        r"\boxed{5}^2",
-        r"\boxed{5}0",
-        r"2\cdot\boxed{5}",
+    "leniency of docs/accuracy.md: a bound, `%` or `!` beside a box says nothing": (
         r"\boxed{5}!",
         r"\boxed{5}\%",
-        r"\boxed{5}x",
-        r"\frac{\boxed{5}}{2}",
-        r"\sqrt{\boxed{5}}",
         r"x<\boxed{5}",
         r"x > \boxed{5}",
         r"\boxed{5} at most",

@@ -30,7 +30,7 @@ FACTOR_OF_FORMULA = (
 _CLOSING_FORMULA = re.compile(
     r"(?:\b(?:is|are|equals?|be|becomes|get|obtain|gives?|yields?|to)\s+|[=≈]\s*|:\s+)"
     rf"(?P<formula>[-−+±]?\s?{FACTOR_OF_FORMULA}+(?:\s?(?:[-−+*/·×÷]|\*\*)\s?{FACTOR_OF_FORMULA}+)*)"
-    r"(?P<words>(?:\s+(?:square|cubic|units?|cm|m|km|mm|in|ft|inch(?:es)?|feet|(?:centi|kilo)?met(?:er|re)s?"
+    r"(?:\s*≈\s*\d[\d,]*(?:\.\d+)?)?(?P<words>(?:\s+(?:square|cubic|units?|cm|m|km|mm|in|ft|inch(?:es)?|feet|(?:centi|kilo)?met(?:er|re)s?"
     r"|miles?|radians?)(?:\^?[23]|[²³])?){0,3})[.!]?\s*$"
     r"|\b(?:ratio|odds)\b[^.]*\s(?:is|are|=)\s+(?P<ratio>\d+\s+to\s+\d+)[.!]?\s*$"
 )
@@ -43,7 +43,7 @@ _OF_FORMULA = re.compile(
 _MAX_FORMULA = 100
 """Most characters of a formula at the end of a line of prose."""
 
-_BEFORE_FACTOR = frozenset("-−+*/^√(·×÷=πxto")
+_BEFORE_FACTOR = frozenset("-−+*/^√(·×÷=≈πxto")
 
 _BEHIND_FACTOR = frozenset("-−+*/^√()·×÷π²³⁴⁵⁶⁷⁸⁹ⁿxyznab\\s")
 
@@ -66,6 +66,74 @@ def closing_formula(line: str, start: int, end: int) -> str | None:
         return str(match["ratio"])
     formula = match["formula"]
     return f"{formula}{match['words']}" if _OF_FORMULA.search(formula) else None
+
+
+# A result of arithmetic: the `24 - 7 = 17` of `There are 24 - 7 = 17 students in 9B.`
+_RESULT = re.compile(
+    r"(?<![\w.,)=+*/^-])[$€£]?\d[\d,]*(?:\.\d+)?(?:\s*[-−+*/×·÷x]\s*[$€£]?\d[\d,]*(?:\.\d+)?){1,6}"
+    r"\s*=\s*(?P<value>[-−]?[$€£]?[-−]?\d[\d,]*(?:\.\d+)?(?:\s*\\?%)?)(?![\w^(])(?!\s*[-−+*/×·÷=^(]\s*\d)"
+    r"(?!\s*[≈=])"
+)
+# A word behind a result with which the line goes on to another one: the `so` of `, so it is 5`.
+_GOES_ON = re.compile(
+    r"\b(?:or|so|thus|hence|therefore|then|but|and|which|leaving|making|giving|gives?|either|maybe|perhaps"
+    r"|is|are|equals?|get|has|have|needs?|takes?|costs?|pays?|spends?)\b|[=≈→]",
+    re.IGNORECASE,
+)
+# Words that deny what a line computes, or doubt all of it: the `is not 2` of `It is not 2 + 3 = 5`.
+_NO_RESULT = re.compile(
+    r"\b(?:cannot|unable|wrong|incorrect|answer|know|sure|certain)\b|\bcan['’]t\b"
+    r"|(?:\bnot|n['’]t)\s+(?:equal\s+(?:to\s+)?|be\s+|true|right|correct|the\b|an?\b)?[$(]*(?:\d|\b$|that\b)",
+    re.IGNORECASE,
+)
+
+
+def computes(line: str) -> bool:
+    """Whether a line computes a number, whatever else it denies.
+
+    >>> computes("24 - 7 = 17 of them are not red."), computes("It is not 2 + 3 = 5.")
+    (True, False)
+    """
+    return _RESULT.search(line) is not None and _NO_RESULT.search(line) is None
+
+
+# A sentence about one number that says when, or what for, behind it: `So she has 42 apples after 3
+# days.`, `Alice needs 42 apples to feed 7 people.`
+_FIRST_NUMBER = re.compile(
+    r"(?:[A-Za-z'’,]+\s+){1,12}?(?:is|are|was|were|be|has|have|had|needs?|needed|gets?|got|makes?|made|earns?"
+    r"|earned|saves?|saved|runs?|ran|walks?|walked|eats?|ate|reads?|sells?|sold|buys?|bought|spends?|spent)\s+"
+    r"(?:(?:a\s+total\s+of|exactly|only)\s+)?(?P<value>[$€£]?\d[\d,]*(?:\.\d+)?)"
+    r"(?P<noun>(?:\s+(?!(?:or|and|to|in|of|per|out|times|more|less|fewer|than)\b)[A-Za-z'’]+){1,4})"
+    r"(?:\s+left)?\s+(?:(?:after|in|within|during|until|before|by)\s+(?:the\s+)?"
+    r"(?:(?:first|last|next|day|week|month|year|hour|end\s+of)\s+){0,2}"
+    r"(?:\d{4}|\d+(?:\.\d+)?\s+(?:\w+\s+)?(?:second|minute|hour|day|week|month|year|game|trip|round|lap)s?)"
+    r"|to\s+(?!every\b|each\b)[a-z]{3,}\s+(?:the\s+|all\s+)?\d+\s+[a-z]+)\.?",
+    re.IGNORECASE,
+)
+
+
+def closing_result(line: str) -> tuple[int, int] | None:
+    """The place of the number that a line of prose computes, or that its sentence is about.
+
+    None where the last number of the line is as good. A number behind it says when or what for.
+
+    >>> closing_result("He gets 30 * 10 = 300 lemons in 10 years."), closing_result("2 + 3 = 5")
+    ((18, 21), None)
+    >>> closing_result("So she has 42 apples after 3 days."), closing_result("3 boys to 4 girls")
+    ((11, 13), None)
+    """
+    results = list(_RESULT.finditer(line))
+    if results:
+        start, end = results[-1].span("value")
+        behind = line[end:]
+        is_last = not any(map(str.isdigit, behind))
+        return None if is_last or _GOES_ON.search(behind) else (start, end)
+    sentence = re.split(r"(?<=[.!?])\s+", line.strip("* "))[-1]
+    match = _FIRST_NUMBER.fullmatch(sentence)
+    if match is None:
+        return None
+    offset = line.rindex(sentence)
+    return offset + match.start("value"), offset + match.end("value")
 
 
 # Words or a bracket before a list of two numbers: `values are `, `average of `, `choice([`.

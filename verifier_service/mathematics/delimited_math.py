@@ -46,7 +46,8 @@ def delimited(text: str) -> list[DelimitedMath]:
         end = text.find(_CLOSING[opening], position)
         if opening == "$" and end >= 0:
             line_end = text.find("\n", position, end)
-            if line_end >= 0:  # the sign of money
+            is_money = text[end - 1].isspace() and text[end + 1 : end + 2].isdigit()
+            if line_end >= 0 or is_money:  # the sign of money: `$5 and $6`
                 continue
         if end < 0:
             unclosed.add(opening)

@@ -97,6 +97,23 @@ _DENYING = re.compile(
     r"\W{0,6}$",
     re.IGNORECASE,
 )
+# Words right before a box that say that its content is not the answer, but a bound of it, a part
+# or a supposition: `greater than `, `twice `, `If the answer were `.
+_BOUNDING = re.compile(
+    r"(?:\b(?:more|less|fewer|greater|smaller|larger|bigger|higher|lower)[ ]+than"
+    r"|\b(?:twice|thrice|half(?:[ ]+of)?|double|triple|negative|minus)"
+    rf"|\b(?:if|suppose|supposing|assuming|unless)[ ][^.,;:\n]{{1,40}}[ ]were"
+    rf"|{_DOUBT}(?:s|ed|ful)?(?:[ ]+(?:that|it|is|was|the|answer|value)){{0,5}}"
+    r"|\b(?:far|nowhere[ ]+near)[ ]+from)[ ]+[$*(\\\[]{0,4}[ ]?$",
+    re.IGNORECASE,
+)
+# Words right behind a box that change its content: ` plus 1`, ` squared`.
+_CHANGED_BEHIND = re.compile(
+    r"[ $)\]\\]{0,4}[ ](?:(?:plus|minus|times|divided[ ]+by|multiplied[ ]+by)[ ]+[$\\]{0,2}\d"
+    r"|(?:squared|cubed|doubled|tripled|halved)\b)"
+    r"|[ $]{0,2}(?:≠|\\(?:neq?|not\s*=)(?![a-zA-Z]))",
+    re.IGNORECASE,
+)
 
 
 def is_denied(text: str, start: int, end: int) -> bool:
@@ -110,7 +127,7 @@ def is_denied(text: str, start: int, end: int) -> bool:
     False
     """
     before = text[max(0, start - MAX_DENIAL_CHARACTERS) : start].rpartition("\n")[2]
-    if _DENYING.search(before):
+    if _DENYING.search(before) or _BOUNDING.search(before) or _CHANGED_BEHIND.match(text, end):
         return True
     return _ASKED.match(text, end) is not None and _QUESTION.search(before) is not None
 
@@ -187,7 +204,28 @@ _SECOND_THOUGHT = re.compile(
     rf"{_BETWEEN}(?:(?:{_THOUGHT}){{1,3}}(?:I\s+(?:made|was|have|got)\b[^.\n]{{0,30}}"
     r"\b(?:wrong|mistake|mistaken|error)|no(?:[,:;.—-]+\s+|\s+(?=it\b|that\b|this\b|the\b))"
     r"(?!(?:that|this|it|I)\b[^.\n]{0,10}\b(?:right|correct|fine|ok)|changes?\b))"
-    r"|no,?\s+wait[\s.,!…]*\Z|scratch\s+that\b|(?:or\s+)?I\s+mean\b[,:]?\s+-?[$\d\\])",
+    r"|no,?\s+wait[\s.,!…]*\Z|scratch\s+that\b|(?:or\s+)?I\s+meant?\b[,:]?\s+-?[$\d\\]"
+    r"|no[,:]\s+-?[$\d\\]|(?:sorry|oops)[,.!]*\s+I\s+meant?\b)",
+    re.IGNORECASE,
+)
+# A doubt right behind an answer, which stands unless the text comes back to it: `Wait, this doesn't
+# satisfy the equation.`, `Oh no, I forgot to subtract 3.`, the ` fails` of `\boxed{5} fails`.
+_DOUBTED = re.compile(
+    rf"{_BETWEEN}(?:(?:{_THOUGHT}|oh\s+no[\s,.!…—-]+){{1,3}}"
+    r"(?:(?:this|that|it)\s+(?:(?:does|can|did|is|was)n['’]?t|(?:does|can|did|is|was)\s+not|cannot|fails)\b"
+    r"|I\s+(?:forgot|missed|misread|overlooked|miscalculated|messed\s+up|misunderstood)\b)"
+    r"|(?:is|was)\s+(?:my|the|an?|only|just)\s+(?:\w+\s+)?(?:first|initial|naive|tempting|wrong|incorrect"
+    r"|earlier|old)\b|(?:fails|doesn['’]t\s+work)\b)",
+    re.IGNORECASE,
+)
+# Another value in the place of an answer, right behind it: `Actually, it is 42.`, `Update: the
+# answer is 42.`
+_REPLACED = re.compile(
+    rf"{_BETWEEN}(?:{_THOUGHT}|(?:update|correction|edit|erratum)\s*[:.,]\s*){{1,3}}"
+    r"(?:(?:it|that|this|[a-zA-Z]|(?:the|my)\s+(?:(?:correct|right|final|actual|real|true|new)\s+)*"
+    r"answer)\s{0,3}(?:\s(?:is|equals|should\s+be|must\s+be)|=)|it\s+should\s+have\s+been)\s{0,3}:?\s{0,3}"
+    r"(?:actually\s+|really\s+)?[$*(\\\[]{0,4}(?P<value>[-−]?\d[\d.,/]*(?<![.,]))"
+    r"[$*)\]\\]{0,4}(?:\s+(?!more|less|fewer|times|of|percent)[a-z]+)?\s*(?:[.!\n]|\Z)",
     re.IGNORECASE,
 )
 # An operation that is still to be done with an answer: ` when doubled`, `, once halved`.
@@ -245,7 +283,7 @@ def is_undone(text: str, position: int, announcement: str = "") -> bool:
         return True
     if _UNREAL.search(announcement) and _UNREAL_CONDITION.search(text, position, last):
         return True
-    return is_withdrawn(text, last)
+    return is_withdrawn(text, last, text[position:last])
 
 
 def is_withdrawn(text: str, position: int, answer: str = "") -> bool:
@@ -261,9 +299,30 @@ def is_withdrawn(text: str, position: int, answer: str = "") -> bool:
     """
     if _VERDICT.match(answer):
         return False
-    if _WRONG_SENTENCE.match(text, position):
+    if _WRONG_SENTENCE.match(text, position) or _SECOND_THOUGHT.match(text, position):
         return True
-    return _SECOND_THOUGHT.match(text, position) is not None
+    if (replaced := _REPLACED.match(text, position)) is not None:
+        return not _has_number(answer, replaced["value"])
+    doubt = _DOUBTED.match(text, position)
+    return doubt is not None and not _comes_back(text, doubt.end(), answer)
+
+
+def _has_number(text: str, number: str) -> bool:
+    """Whether a number stands in a text, and not as a part of a longer one."""
+    return re.search(rf"(?<![\d.]){re.escape(number)}(?!\.?\d)", text) is not None
+
+
+# A number in an answer: the `41` of `\boxed{x = 41}`.
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_MAX_SECOND_LOOK = 400
+"""Longest end of a text in which the answer is looked for that was doubted before."""
+
+
+def _comes_back(text: str, position: int, answer: str) -> bool:
+    """Whether the end of a text behind a position has the last number of an answer again."""
+    numbers = _NUMBER.findall(answer)
+    end = text[max(position, len(text) - _MAX_SECOND_LOOK) :]
+    return bool(numbers) and _has_number(end, numbers[-1])
 
 
 # A short value: `5`, `-3/4`, `$x^2$`.

@@ -22,6 +22,7 @@ from verifier_service.mathematics.bare_text import (
     is_block,
     is_wordy,
 )
+from verifier_service.mathematics.box_surroundings import formula_around, offered_behind
 from verifier_service.mathematics.boxes import boxes_in
 from verifier_service.mathematics.closing_notes import NOTE, without_notes
 from verifier_service.mathematics.closing_numbers import (
@@ -29,6 +30,8 @@ from verifier_service.mathematics.closing_numbers import (
     NUMBER,
     OR_BETWEEN,
     closing_formula,
+    closing_result,
+    computes,
     listed_at_end,
     number_text,
 )
@@ -67,7 +70,11 @@ from verifier_service.mathematics.markdown import (
 )
 from verifier_service.mathematics.option_letters import chosen_letters
 from verifier_service.mathematics.plain_text import text_command_arguments
-from verifier_service.mathematics.short_statements import short_statement, stated_twice
+from verifier_service.mathematics.short_statements import (
+    said_twice,
+    short_statement,
+    stated_twice,
+)
 from verifier_service.mathematics.stated_sentence import (
     sentence_math,
     stated,
@@ -209,8 +216,18 @@ def _boxed(text: str) -> Extraction | None:
     if len(statements) == 1 and len(inner := boxes_in(statements[0]) or []) > 1:
         statements, joint = closing_statement(statements[0], inner)
     if len(statements) == 1:
-        statements = (with_unit(statements[0], text, boxes[-1][1]),)
+        return _with_surroundings(statements[0], text, *boxes[-1][:2])
     return Extraction("boxed", statements, joint)
+
+
+def _with_surroundings(inside: str, text: str, start: int, end: int) -> Extraction:
+    """The content of a box with its unit, the formula around it, and the values behind it."""
+    if (formula := formula_around(text, start, end, inside)) is not None:
+        return Extraction("boxed", (formula,))
+    statement = with_unit(inside, text, end)
+    offered, are_alternatives = offered_behind(text, end)
+    statements = tuple(dict.fromkeys((statement, *offered)))
+    return Extraction("boxed", statements, "or" if are_alternatives and offered else "list")
 
 
 def _is_undone_box(text: str, start: int, end: int) -> bool:
@@ -238,6 +255,9 @@ def _hashes(text: str) -> Extraction | None:
         return None
     if not line or is_withdrawn(text, last.end(), line):
         return Extraction("hashes", NOTHING)
+    if len(found) > 1 and not text[found[-2].end() : last.start()].strip(BLANK):
+        statements = dict.fromkeys((trimmed(found[-2][1]), trimmed(line)))
+        return Extraction("hashes", tuple(statements), "or" if len(statements) > 1 else "list")
     return Extraction("hashes", (trimmed(line),))
 
 
@@ -257,6 +277,8 @@ _PHRASE = re.compile(
             (?::|é|\bis\b|\best\b|\bist\b|\bes\b)
       | 答案(?:是|为|：|:)
       | 最终答案
+      | (?:答案|故|应)(?:应)?选择?[ ]*[：:]?[ ]*(?=\(?[A-J]\b)
+      | (?:答え|정답|답|đáp[ ]án|odpowied[źz]|cevap|jawaban)[ ]*[：:]
     )[ ]*:?[ ]*""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -268,12 +290,18 @@ _KEYWORD = re.compile(
         f"{first}(?i:{rest})"
         for letter, rest in (
             ("a", r"ns|ntwort|\**[ ]*:"),
-            ("o", "ption"),
-            ("c", "hoice"),
+            ("o", "ption|dpowied"),
+            ("c", "hoice|evap"),
             ("r", "esult|espuesta|éponse|isposta|esposta"),
             ("s", "olution|tatement"),
             ("о", "твет"),
-            ("答", "案"),
+            ("đ", "áp"),
+            ("j", "awaban"),
+            ("答", "案|え"),
+            ("정", "답"),
+            ("답", "[ ]*[：:]"),
+            ("故", "选|应"),
+            ("应", "选"),
         )
         for first in sorted({letter, letter.upper()})
     )
@@ -418,7 +446,7 @@ def _math(text: str) -> Extraction | None:
         line = text if "\n" in text else closing_line(text)
         if bare := sentence_math(without_aside(line)):
             return Extraction("math", (_with_unit_behind(bare, line),))
-        return Extraction("math", (trimmed(_LEAD_IN.sub("", line)),))
+        return Extraction("math", (_bare(_LEAD_IN.sub("", line)),))
     if listed := listed_values(text) or lone_values(text):
         return Extraction("math", tuple(dict.fromkeys(listed)))
     found = delimited(text)
@@ -431,10 +459,10 @@ def _math(text: str) -> Extraction | None:
     if is_bare(last_line) and not OPENING.search(last_line) and not DISPLAY_END.match(last_line):
         if (twice := stated_twice(text)) is not None:
             return Extraction("math", twice, "or")
-        return Extraction("math", (trimmed(last_line),))
+        return Extraction("math", (_bare(last_line),))
     if not found:
         return None
-    if any(character.isdigit() for character in rest):
+    if any(character.isdigit() for character in rest) and not _is_rounding(rest):
         return None
     line_start = text.rfind("\n", 0, found[-1].start) + 1
     line = text[line_start:]
@@ -444,6 +472,26 @@ def _math(text: str) -> Extraction | None:
         return Extraction("math", (final_side(sentence_math(text[line_start : found[-1].end])),))
     side = final_side(found[-1].inside)
     return Extraction("math", (with_unit(side, text, found[-1].end),))
+
+
+_MAX_ROUNDING = 60
+# A rounding of the last mathematics of a text: the ` cm ≈ 8.66 cm.` of `$5\\sqrt{3}$ cm ≈ 8.66 cm.`
+_ROUNDED_BEHIND = re.compile(
+    r"\s*(?:[A-Za-z]{1,10}[23²³]?\s+){0,2}(?:≈|[,(]?\s*(?:or|which\s+is)\s+(?:about|approximately|roughly)\s)"
+    r"\s*\d[\d,.]*(?:\s+[A-Za-z]{1,10}[23²³]?){0,2}\)?\.?\s*",
+    re.IGNORECASE,
+)
+
+
+def _is_rounding(rest: str) -> bool:
+    """Whether the short text behind mathematics only rounds it."""
+    return len(rest) <= _MAX_ROUNDING and _ROUNDED_BEHIND.fullmatch(rest) is not None
+
+
+def _bare(line: str) -> str:
+    """The answer that a bare line is: the `42` of `Not 41, but 42.`"""
+    corrected = _CORRECTED.fullmatch(line)
+    return trimmed(line) if corrected is None else number_text(corrected[1])
 
 
 def _with_unit_behind(statement: str, line: str) -> str:
@@ -461,7 +509,9 @@ _LEAD_IN = re.compile(
 # A word that refuses an answer or denies one: `cannot`, `is not`.
 _REFUSED = re.compile(
     r"\b(?:cannot|can['’]t|could not|isn['’]t|is not|not|wrong|incorrect|unable"
-    r"|no\s+es|non\s+è|não\s+é|n['’]est\s+pas|nicht|не|niet|inte|ikke)\b|不是|不等于|ではな|아니",
+    r"|(?:do\s+not|don['’]?t)\s+know"
+    r"|no\s+es|non\s+è|não\s+é|n['’]est\s+pas|nicht|не|niet|inte|ikke)\b"
+    r"|不是|不等于|ではな|ではありま|じゃな|아니|아닙",
     re.IGNORECASE,
 )
 
@@ -477,8 +527,19 @@ _CORRECTED = re.compile(
 # The space between two sentences: behind the full stop of `So 2. Then`.
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
-# A word that makes the number behind it a label: the `Step ` of `Step 3`.
-_LABEL = re.compile(r"(?:step|case|equation|problem|question|figure|part)\s*$", re.IGNORECASE)
+# A word that makes the number behind it a label: the `Step ` of `Step 3`, the `Confidence: `.
+_LABEL = re.compile(
+    r"(?:(?:step|case|equation|problem|question|figure|part|theorem|lemma)[\s(]*|confidence[\s:]*)$",
+    re.IGNORECASE,
+)
+# The end of a line that breaks off: the ` by` of `Now we divide 84 by`.
+_BROKEN_OFF = re.compile(
+    r"\s(?:by|the|of|and|to|is|are|we|an?|with|for|from|that|which|so|or|but|into|than|as|if|because"
+    r"|since|where|when|plus|minus|times)\s*$",
+    re.IGNORECASE,
+)
+# Numbers with nothing but spaces between them at the end of a line: `41 42 43 44`.
+_ROW = re.compile(r"(?<![\d,.])(?:\d+ ){3,}\d+\W{0,9}$")
 
 
 def _last_expression(text: str) -> Extraction | None:
@@ -496,17 +557,31 @@ def _last_expression(text: str) -> Extraction | None:
         if (corrected := _CORRECTED.search(line)) is not None:
             return Extraction("last_expression", (number_text(corrected[1]),))
         conclusion = _CONCLUSION.match(line)
-        if conclusion is None or _REFUSED.search(line, conclusion.end()):
+        if conclusion is not None and not _REFUSED.search(line, conclusion.end()):
+            line = line[conclusion.end() :]
+        elif not computes(line):
             return None
-        line = line[conclusion.end() :]
+    return _last_number(line)
+
+
+def _last_number(line: str) -> Extraction | None:
+    """The number, formula or list with which a line of prose ends."""
     sentences = _SENTENCE.split(line)
     if len(sentences) > 1 and breaks_off(sentences[-1]) and not NUMBER.search(sentences[-1]):
         return None
+    if _BROKEN_OFF.search(line):
+        return None
+    if (twice := said_twice(sentences)) is not None:
+        return Extraction("last_expression", twice, "or")
+    if (row := _ROW.search(line, max(0, len(line) - MAX_BARE_CHARACTERS))) is not None:
+        return Extraction("last_expression", tuple(dict.fromkeys(row[0].split())))
     numbers = [
         match
         for match in NUMBER.finditer(line)
         if not _LABEL.search(line, max(0, match.start() - 12), match.start())
     ]
+    if (result := closing_result(line)) is not None:
+        numbers = [match for match in numbers if match.start() < result[1]]
     if not numbers:
         return None
     if _BOUND.fullmatch(line.strip()):
@@ -545,10 +620,12 @@ _BOUND = re.compile(
 
 
 # A clause with a denial and the beginning of what follows from it: the `It is not even, so ` of
-# `It is not even, so we get 42.` Nothing follows for one who cannot tell, or from a wrong answer.
+# `It is not even, so we get 42.`, the `It does not matter, ` of `It does not matter, we get 42.`
+# Nothing follows for one who cannot tell, or from a wrong answer.
 _CONCLUSION = re.compile(
     r"(?!.*\b(?:cannot|could\s+not|unable|know|sure|certain|tell|answer|wrong|incorrect)\b|.*\bcan['’]t)"
-    r".*[a-z][,;]\s+(?:and\s+)?(?:so|thus|hence|therefore)\b,?\s+(?=(?:we|I|it|there|the)\b)",
+    r"(?:.*[a-z][,;]\s+(?:and\s+)?(?:so|thus|hence|therefore)\b,?"
+    r"|[^,.;]*\b(?:does\s+not|doesn['’]t)\s+matter\b[^,.;]*,)\s+(?=(?:we|I|it|there|the)\b)",
     re.IGNORECASE,
 )
 

@@ -92,11 +92,13 @@ def _value(text: str) -> str:
     return number[0] if number else text
 
 
-# One announcement twice, each with a value in a line of its own: `Answer: 5`, `Answer: 6`.
+# One announcement twice, each with a value in a line of its own: `Answer: 5`, `Answer: 6`, or
+# `Another answer: 6`.
 _REPEATED = re.compile(
     r"(?:\A|\n)[ \t*#]*(?P<label>(?:the[ ]|my[ ])?(?:final[ ])?(?:answer|result|solution))\**"
-    r"\s*:[ ]*\**[ ]*\$?(?P<first>-?\d[\d.,/]*?)\$?\**\.?[ \t]*\n\s*"
-    r"[*#]{0,4}[ ]?(?P=label)\**\s*:[ ]*\**[ ]*\$?"
+    r"(?:\s*:|[ ]is)[ ]*\**[ ]*\$?(?P<first>-?\d[\d.,/]*?)\$?\**\.?[ \t]*\n\s*"
+    r"[*#]{0,4}[ ]?(?:(?:another|other|second|alternative)[ ])?(?P=label)\**(?:\s*:|[ ]is)"
+    r"[ ]*\**[ ]*\$?"
     r"(?P<second>-?\d[\d.,/]*?)\$?\**\.?\s*\Z",
     re.IGNORECASE,
 )
@@ -111,7 +113,8 @@ def repeated_answers(text: str) -> tuple[str, ...]:
     line = text.rfind("\n", 0, len(text) - 1) + 1
     if not line or len(text) - line > MAX_CHARACTERS:
         return ()
-    if ":" not in text[line:] or ":" not in text[max(0, line - MAX_CHARACTERS) : line]:
+    parts = (text[line:], text[max(0, line - MAX_CHARACTERS) : line])
+    if not all(":" in part or " is " in part for part in parts):
         return ()
     match = _REPEATED.search(text, max(0, len(text) - 2 * MAX_CHARACTERS))
     if match is None or _amount(match["first"]) == _amount(match["second"]):

@@ -51,7 +51,8 @@ def labelled_option(text: str) -> Option | None:
         is_marked = match[1].isupper() or not match["word"]
         return Option(match[1].upper(), "") if is_marked else None
     if match["word"]:
-        return None
+        in_brackets = _TEXT_IN_BRACKETS.fullmatch(match["word"])
+        return Option(match[1], in_brackets[1]) if in_brackets and match[1].isupper() else None
     rest = match["marked"] or match["bracketed"] or ""
     if _MORE_OPTIONS.search(rest):
         return None
@@ -68,6 +69,8 @@ _OPTION = re.compile(
     r"|\s+(?P<word>\S.*)$)",
     re.DOTALL | re.IGNORECASE,
 )
+# The text of an option in brackets: the `(42)` of `B (42)`.
+_TEXT_IN_BRACKETS = re.compile(r"\((\$?[-−]?\d[^()]{0,60})\)[\s.]*")
 # Words behind an option that choose it: the `is correct` of `Option B is correct`.
 _IS_RIGHT = re.compile(
     r"is\s+(?:the\s+)?(?:only\s+)?(?:correct|right|best|true)"

@@ -123,6 +123,10 @@ _REMARK = re.compile(
     r"|(?:(?<=[^a-zA-Z\\])|(?<=quad))\\(?:checkmark|blacksquare|square|Box|qed)|[✓✔✅∎■])[\s.]*$"
 )
 
+# Another number in brackets, which the answer is said not to be: the ` (not 43)` of `42 (not 43)`.
+_CONTRAST = re.compile(
+    r"(?<=[\d}])\s*(?:\\text\s*\{\s*)?\(\s*(?:and\s+)?not\s+\$?[-−]?\d[\d.,/]*\$?\s*\)\s*\}?[\s.]*$"
+)
 # The end of a remark: `d)`, `t})`, `d]}`, `\checkmark`, `✓`.
 _REMARK_END = re.compile(r"(?:[a-z]\s*[)\]}]|mark|square|Box|qed|[✓✔✅∎■])[)\]}\s.]*$")
 
@@ -312,7 +316,11 @@ def without_remark(text: str) -> str:
     >>> without_remark("8 (mod 9)"), without_remark("8 (or nine)")
     ('8 (mod 9)', '8 (or nine)')
     """
-    if len(text) > MAX_REMARKED_CHARACTERS or not _REMARK_END.search(text, len(text) - 16):
+    if len(text) > MAX_REMARKED_CHARACTERS:
+        return text
+    if "not" in text and (contrast := _CONTRAST.search(text)) is not None:
+        return text[: contrast.start()]
+    if not _REMARK_END.search(text, len(text) - 16):
         return text
     match = _REMARK.search(text)
     return text[: match.start()] if match else text

@@ -7,6 +7,7 @@ an operation left to do states none.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from verifier_service.mathematics.closing_numbers import FACTOR_OF_FORMULA, NUMBER, number_text
@@ -135,6 +136,28 @@ def stated_twice(text: str) -> tuple[str, str] | None:
     if before is None or before.subject.casefold() != last.subject.casefold():
         return None
     return None if before.value == last.value else (before.value, last.value)
+
+
+# The one number of a short sentence: the `42` of `I get 42.`
+_ONE_NUMBER = re.compile(r"(?P<before>\D*[A-Za-z]\D*?)(?P<number>\d+(?:\.\d+)?)(?P<behind>\D*)")
+
+
+def said_twice(sentences: Sequence[str]) -> tuple[str, str] | None:
+    """The numbers of the last two sentences, which say the same of two numbers; else None.
+
+    >>> said_twice(["I get 42.", "I get 43."]), said_twice(["I get 42.", "You get 43."])
+    (('42', '43'), None)
+    """
+    if len(sentences) < 2 or max(map(len, sentences[-2:])) > MAX_CHARACTERS:
+        return None
+    before, last = (_ONE_NUMBER.fullmatch(one.strip()) for one in sentences[-2:])
+    if before is None or last is None or before["number"] == last["number"]:
+        return None
+    are_alike = all(
+        before[side].strip(" .!").casefold() == last[side].strip(" .!").casefold()
+        for side in ("before", "behind")
+    )
+    return (before["number"], last["number"]) if are_alike else None
 
 
 def _is_subject(text: str) -> bool:

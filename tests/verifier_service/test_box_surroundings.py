@@ -1,0 +1,82 @@
+"""Text around a box that makes it a part of a formula, one of several values, or no answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.verifier_service.judging import judge
+from verifier_service.verifiers.accuracy import Accuracy
+
+
+@pytest.mark.parametrize(
+    ("reference", "wrong", "right"),
+    [
+        # The operator right beside a box has it as an operand.
+        ("41", r"$\boxed{41}+1$", r"$40 + 1 = \boxed{41}$"),
+        ("41", r"$\boxed{41} - 1$", r"\boxed{41} - as we wanted to show."),
+        ("41", r"$2\cdot\boxed{41}$", r"$41 \cdot 1 = \boxed{41}$"),
+        ("82", r"$\boxed{82}/2$", r"$2\cdot\boxed{41}$"),
+        ("41", r"$x = 1 + \boxed{41}$", r"$x + 1 = 1 + 41$, so $x = \boxed{41}$"),
+        ("41", r"$\boxed{41}^2$", r"$\boxed{41}^\circ$"),
+        ("41", r"$\boxed{41}_8$", r"$\boxed{41}$_"),
+        ("41_8", r"$\boxed{41}_9$", r"$\boxed{41}_8$"),
+        ("41", r"$\boxed{41}!$", r"\boxed{41}!"),
+        ("41", r"$\boxed{41}x$", r"$\boxed{41}$ x"),
+        ("41", r"$\boxed{41}i$", r"It is \boxed{41}, I think."),
+        ("41", r"$\boxed{41}0$", r"\boxed{41} 0 errors"),
+        ("41", r"\boxed{41}.5", r"\boxed{41}. 5 of these are even."),
+        ("41", r"$\sqrt{\boxed{41}}$", r"$\mathbf{\boxed{41}}$"),
+        ("41", r"$\frac{\boxed{41}}{2}$", r"$\frac{82}{2} = \boxed{41}$"),
+        ("41", r"$\ln\boxed{41}$", r"$\ln e^{41} = \boxed{41}$"),
+        ("41", r"$\pm\boxed{41}$", r"$\boxed{41}$"),
+        ("41", r"$\boxed{41}\times 10^3$", r"$\boxed{41}$ $\times$"),
+        ("x^2", r"$\boxed{x^2} + C$", r"$\boxed{x^2}$ + C"),
+        ("41", r"\boxed{41} million", r"\boxed{41} of a million"),
+        ("41", r"The answer is \boxed{41} plus 1.", r"\boxed{41}, plus a check."),
+        # An equation that the box completes, and a unit behind it.
+        ("4", r"$x^2 + \boxed{4}x$", r"$x^2 + 4x + \boxed{4} = (x+2)^2$"),
+        ("5 m", r"$\boxed{5}^2$ m", r"\boxed{5}m"),
+        # Words before a box that bound it, change it or suppose it.
+        ("41", r"It is greater than \boxed{41}.", r"It is greater than 40: it is \boxed{41}."),
+        ("41", r"It is twice \boxed{41}.", r"It is twice 20.5, or \boxed{41}."),
+        ("41", r"one more than \boxed{41}", r"one more than 40 is \boxed{41}"),
+        ("41", r"If the answer were \boxed{41}, x = 1.", r"This holds if x is \boxed{41}."),
+        ("41", r"I doubt that \boxed{41} is right.", r"No doubt that \boxed{41} is right."),
+        # Values that are offered beside it.
+        ("42", r"\boxed{42} (or 43)", r"\boxed{42} (or 42.0)"),
+        ("1/2", r"$\boxed{\frac12}$ or $\frac13$.", r"$\boxed{\frac12}$ or $0.5$."),
+        ("1/2", r"$\boxed{\frac12}$, or 60\%", r"$\boxed{\frac12}$, or 50\%"),
+        ("2/3", r"\boxed{\frac23} or 0.7", r"\boxed{\frac23} or about 0.667"),
+        ("42", r"\boxed{42}, \text{but possibly } 43", r"\boxed{42}, but possibly by luck."),
+        ("42", r"\boxed{42}, 43, or 44.", r"\boxed{42}, 43 less than 85."),
+        ("42", r"Candidates: \boxed{42}, 43", r"\boxed{42}."),
+        ("2.5 hours", r"\boxed{2.5} or 3", r"\boxed{2.5} or 150 minutes"),
+        ("B", r"\boxed{B} or C", r"\boxed{B} or so it seems"),
+    ],
+)
+def test_the_text_around_a_box_counts(reference: str, wrong: str, right: str) -> None:
+    assert judge(Accuracy(), {"answer": reference}, wrong).score == 0.0
+    assert judge(Accuracy(), {"answer": reference}, right).reason == "equal"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        (
+            r"\boxed{41}. Wait, this doesn't satisfy the equation.",
+            r"\boxed{41}. Wait, this doesn't look right. But 41 + 1 = 42, so it is 41.",
+        ),
+        (r"\boxed{41}. Oh no, I forgot to add 3.", r"\boxed{41}. Oh no, was it hard!"),
+        (r"\boxed{41} Actually, the correct answer is 42.", r"\boxed{41} Actually, it is 41."),
+        (r"\boxed{41}. Actually, it is 42.", r"\boxed{41}. Actually, it is 40 + 1."),
+        (r"\boxed{41}. Update: the answer is 42.", r"\boxed{41}. Update: the answer is 41."),
+        (r"\boxed{41} was my first guess.", r"\boxed{41} was the number of apples."),
+        (r"\boxed{41} fails the check.", r"\boxed{41}. 42 fails the check."),
+        ("The answer is 41. Actually, it is 42.", "The answer is 41. Actually, it is 41."),
+        ("The answer is 41. Sorry, I meant 42.", "The answer is 41. Sorry for the delay."),
+        ("The answer is 41... no, 42.", "The answer is 41... no, really."),
+    ],
+)
+def test_what_follows_an_answer_can_take_it_back(wrong: str, right: str) -> None:
+    assert judge(Accuracy(), {"answer": "41"}, wrong).score == 0.0
+    assert judge(Accuracy(), {"answer": "41"}, right).reason == "equal"

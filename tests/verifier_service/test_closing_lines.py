@@ -1,0 +1,66 @@
+"""Last lines of prose: the number that they state, and lines that state none or several."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.verifier_service.judging import judge
+from verifier_service.verifiers.accuracy import Accuracy
+
+
+@pytest.mark.parametrize(
+    ("right", "text", "wrong"),
+    [
+        ("300", "He gets 30 * 10 = 300 lemons in 10 years.", "10"),
+        ("17", "There are 24 - 7 = 17 students not in class 9.", "9"),
+        ("21", "So 84 - 63 = 21 melons are not ripe.", "63"),
+        ("6", "Since $4 and $2 differ, it costs $4 + $2 = $6 for 2 tubs.", "2"),
+        ("10", "He has 4 + 4 = 8 pens, so with 2 more it is 10.", "8"),
+        ("42", "So she has 42 apples after 3 days.", "3"),
+        ("42", "So Alice needs 42 apples to feed 7 people.", "7"),
+        ("42", "So the farm had 42 apples in 2024.", "2024"),
+        ("6", "He has 5 apples in 1 basket, so 6 things.", "5"),
+        ("3:4", "The ratio is 3 to 4.", "3"),
+        ("43", "The answer is not 41, but 43.", "41"),
+        ("42", "We compute $x = 6 \\cdot 7$.\n\nNot 41, but 42.", "41"),
+        ("42", "The answer is 42 (not 43).", "43"),
+        ("42", "It does not matter which, we get 42.", "43"),
+        ("B", "Hence the correct choice is B (42).", "43"),
+        ("42", "Hence the correct choice is B (42).", "C"),
+        ("12\\pi", "The area is 12π ≈ 37.7 square units.", "37"),
+        ("5\\sqrt{3}", "The height is $5\\sqrt{3}$ cm ≈ 8.66 cm.", "8.7"),
+        ("B", "故选:B.", "C"),
+        ("B", "所以答案选 B", "A"),
+        ("42", "답: 42", "43"),
+        ("42", "答え: 42", "43"),
+        ("42", "Đáp án: 42", "43"),
+    ],
+)
+def test_a_line_states_one_value(right: str, text: str, wrong: str) -> None:
+    assert judge(Accuracy(), {"answer": right}, text).reason == "equal"
+    assert judge(Accuracy(), {"answer": wrong}, text).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("references", "text"),
+    [
+        (("42", "43", "44"), "I get 42. I get 43. I get 44."),
+        (("42", "43"), "She has 42 apples. She has 43 apples."),
+        (("41", "44"), "Count: 41 42 43 44"),
+        (("42", "43"), "#### 42\n#### 43"),
+        (("42", "43"), "Answer: 42\nAnother answer: 43"),
+        (("42", "43"), "The answer is 42.\n\nThe answer is 43."),
+        (("0",), "I don't know. 0"),
+        (("84",), "Now we divide 84 by"),
+        (("5",), "So we have 5 apples and then we"),
+        (("5",), "This follows by Theorem 5."),
+        (("5",), "See equation (5)."),
+        (("5",), "It is not 2 + 3 = 5."),
+        (("42",), "答えは42ではありません。"),
+        (("42", "43"), "42 (or 43)"),
+    ],
+)
+def test_a_line_states_no_value(references: tuple[str, ...], text: str) -> None:
+    assert [judge(Accuracy(), {"answer": one}, text).score for one in references] == [0.0] * len(
+        references
+    )
