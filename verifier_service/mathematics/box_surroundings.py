@@ -14,10 +14,13 @@ from verifier_service.mathematics.closing_units import unit_behind
 _MAX_FORMULA = 120
 """Most characters of a formula on each side of a box."""
 _SPACE = r"(?:\\[,;:! ]|[ ~])*"
+# A letter that is no word of prose: the `x` of `+ x$`; neither the `a` of `- a nice result` nor the
+# `I` of `- I'm sure`.
+_SYMBOL = r"[a-zA-Z](?![a-zA-Z'’]|\s+[a-zA-Z]{2}|\.\w)"
 # An operator right behind a box, with the beginning of its operand: the `+1` of `\boxed{41}+1`, the
 # `^2` of `\boxed{41}^2`, the `0` of `\boxed{41}0`; but neither a degree nor a dash before words.
 _OPERATOR_BEHIND = re.compile(
-    rf"{_SPACE}(?:[-−+/×·]{_SPACE}(?:\d|\\(?:d?frac|sqrt|pi)|[a-zA-Z](?![a-zA-Z'’]))"
+    rf"{_SPACE}(?:[-−+/×·]{_SPACE}(?:\d|\\(?:d?frac|sqrt|pi)|{_SYMBOL})"
     rf"|\*(?!\*){_SPACE}\d|\^(?!\s*\{{?\s*\\(?:circ|text|prime))|_\s*\{{?\d|!\s*(?:\$|\\[\])])"
     r"|\\(?:cdot|times|div|pm|mp|pi|sqrt|d?frac|sin|cos|ln|log)(?![a-zA-Z]))"
     r"|\d|\.\d|[a-zA-Z](?![a-zA-Z'’])"

@@ -35,6 +35,8 @@ _GAP = re.compile(r"(?:\\[,;: ]|[$}*_\s~])*(?:\\(?:text|mathrm|textrm|,)\s*\{?\s
 _END_OF_LINE = re.compile(r"[ \t}]*(?:\n|\Z)")
 _NO_LAST_WORDS = frozenset("of the an per each square cubic / sq cu".split())
 """Words that may stand in the name of a unit and do not end it."""
+_NO_NAMES = frozenset(("Hm", "Hmm"))
+"""Words that would be a product of units by their letters, H and m."""
 _LETTERS = LETTER_UNITS | CAPITAL_UNITS | {"°", "€", "£", "¢", "\u03a9", "\u2126", "\u00c5"}
 # A number alone, or with its name, whose unit may stand behind its box or its mathematics:
 # `1,250.5`, `\frac{3}{4}`, `d = 5`.
@@ -80,7 +82,9 @@ def _unit_at(text: str, position: int) -> tuple[str, int] | None:
 def _names_unit(words: Sequence[str], *, ends_sentence: bool) -> bool:
     """Whether words are the name of a unit."""
     name, last = " ".join(words), words[-1]
-    if last.lower() in _NO_LAST_WORDS or (len(name) == 1 and name not in _LETTERS):
+    if name in _NO_NAMES or last.lower() in _NO_LAST_WORDS:
+        return False
+    if len(name) == 1 and name not in _LETTERS:
         return False
     if len(name) < 3 and name.isalpha() and not ends_sentence:
         return False
