@@ -28,6 +28,7 @@ from verifier_service.verifiers.accuracy import Accuracy
         ("B", "Hence the correct choice is B (42).", "43"),
         ("42", "Hence the correct choice is B (42).", "C"),
         ("12\\pi", "The area is 12π ≈ 37.7 square units.", "37"),
+        ("37.7", "The area is 12π ≈ 37.7 square units.", "37.6"),
         ("5\\sqrt{3}", "The height is $5\\sqrt{3}$ cm ≈ 8.66 cm.", "8.7"),
         ("B", "故选:B.", "C"),
         ("B", "所以答案选 B", "A"),

@@ -30,7 +30,7 @@ FACTOR_OF_FORMULA = (
 _CLOSING_FORMULA = re.compile(
     r"(?:\b(?:is|are|equals?|be|becomes|get|obtain|gives?|yields?|to)\s+|[=≈]\s*|:\s+)"
     rf"(?P<formula>[-−+±]?\s?{FACTOR_OF_FORMULA}+(?:\s?(?:[-−+*/·×÷]|\*\*)\s?{FACTOR_OF_FORMULA}+)*)"
-    r"(?:\s*≈\s*\d[\d,]*(?:\.\d+)?)?(?P<words>(?:\s+(?:square|cubic|units?|cm|m|km|mm|in|ft|inch(?:es)?|feet|(?:centi|kilo)?met(?:er|re)s?"
+    r"(?P<rounded>\s*≈\s*\d[\d,]*(?:\.\d+)?)?(?P<words>(?:\s+(?:square|cubic|units?|cm|m|km|mm|in|ft|inch(?:es)?|feet|(?:centi|kilo)?met(?:er|re)s?"
     r"|miles?|radians?)(?:\^?[23]|[²³])?){0,3})[.!]?\s*$"
     r"|\b(?:ratio|odds)\b[^.]*\s(?:is|are|=)\s+(?P<ratio>\d+\s+to\s+\d+)[.!]?\s*$"
 )
@@ -40,6 +40,8 @@ _OF_FORMULA = re.compile(
     r"[π√^²³⁴⁵⁶⁷⁸⁹ⁿ]|(?<![A-Za-z])(?:sqrt|pi)(?![A-Za-z])|[xyznab](?![A-Za-z])"
 )
 
+_NO_UNITS = frozenset(("square", "cubic", "unit", "units"))
+"""Words behind a formula that name no unit: `square units`."""
 _MAX_FORMULA = 100
 """Most characters of a formula at the end of a line of prose."""
 
@@ -65,7 +67,10 @@ def closing_formula(line: str, start: int, end: int) -> str | None:
     if match["ratio"]:
         return str(match["ratio"])
     formula = match["formula"]
-    return f"{formula}{match['words']}" if _OF_FORMULA.search(formula) else None
+    if not _OF_FORMULA.search(formula):
+        return None
+    names_unit = not set(match["words"].split()) <= _NO_UNITS
+    return f"{formula}{match['words']}" if names_unit else f"{formula}{match['rounded'] or ''}"
 
 
 # A result of arithmetic: the `24 - 7 = 17` of `There are 24 - 7 = 17 students in 9B.`
