@@ -84,3 +84,17 @@ def test_the_text_around_a_box_counts(reference: str, wrong: str, right: str) ->
 def test_what_follows_an_answer_can_take_it_back(wrong: str, right: str) -> None:
     assert judge(Accuracy(), {"answer": "41"}, wrong).score == 0.0
     assert judge(Accuracy(), {"answer": "41"}, right).reason == "equal"
+
+
+@pytest.mark.parametrize(
+    ("reference", "wrong", "right"),
+    [
+        ("B", r"\boxed{B}. Wait, this isn't prime.", r"\boxed{B}. Wait, this isn't A. Right, B."),
+        ("x", r"\boxed{x}. Wait, it doesn't fit.", r"\boxed{x}. Wait, it doesn't fit. Yes: x."),
+    ],
+)
+def test_a_letter_that_is_doubted_comes_back_as_a_number_does(
+    reference: str, wrong: str, right: str
+) -> None:
+    assert judge(Accuracy(), {"answer": reference}, wrong).score == 0.0
+    assert judge(Accuracy(), {"answer": reference}, right).reason == "equal"

@@ -302,27 +302,31 @@ def is_withdrawn(text: str, position: int, answer: str = "") -> bool:
     if _WRONG_SENTENCE.match(text, position) or _SECOND_THOUGHT.match(text, position):
         return True
     if (replaced := _REPLACED.match(text, position)) is not None:
-        return not _has_number(answer, replaced["value"])
+        return not _has_value(answer, replaced["value"])
     doubt = _DOUBTED.match(text, position)
     return doubt is not None and not _comes_back(text, doubt.end(), answer)
 
 
-def _has_number(text: str, number: str) -> bool:
-    """Whether a number stands in a text, and not as a part of a longer one."""
-    return re.search(rf"(?<![\d.]){re.escape(number)}(?!\.?\d)", text) is not None
+def _has_value(text: str, value: str) -> bool:
+    """Whether a number or a letter stands in a text, and not as a part of a longer one."""
+    name = re.escape(value)
+    alone = (
+        rf"(?<![A-Za-z]){name}(?![A-Za-z])" if value.isalpha() else rf"(?<![\d.]){name}(?!\.?\d)"
+    )
+    return re.search(alone, text) is not None
 
 
-# A number in an answer: the `41` of `\boxed{x = 41}`.
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+# A number or a letter in an answer: the `41` of `\boxed{x = 41}`, the `B` of `\boxed{B}`.
+_PART_OF_ANSWER = re.compile(r"\d+(?:\.\d+)?|(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])")
 _MAX_SECOND_LOOK = 400
 """Longest end of a text in which the answer is looked for that was doubted before."""
 
 
 def _comes_back(text: str, position: int, answer: str) -> bool:
-    """Whether the end of a text behind a position has the last number of an answer again."""
-    numbers = _NUMBER.findall(answer)
+    """Whether the end of a text behind a position has the last value of an answer again."""
+    values = _PART_OF_ANSWER.findall(answer)
     end = text[max(position, len(text) - _MAX_SECOND_LOOK) :]
-    return bool(numbers) and _has_number(end, numbers[-1])
+    return bool(values) and _has_value(end, values[-1])
 
 
 # A short value: `5`, `-3/4`, `$x^2$`.
