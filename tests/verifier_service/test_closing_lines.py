@@ -21,6 +21,8 @@ from verifier_service.verifiers.accuracy import Accuracy
         ("42", "So the farm had 42 apples in 2024.", "2024"),
         ("6", "He has 5 apples in 1 basket, so 6 things.", "5"),
         ("3:4", "The ratio is 3 to 4.", "3"),
+        ("5 A", "So the current is 5 A", "4 A"),
+        ("42", "Hence 42 is the number of ways for A", "41"),
         ("43", "The answer is not 41, but 43.", "41"),
         ("42", "We compute $x = 6 \\cdot 7$.\n\nNot 41, but 42.", "41"),
         ("42", "The answer is 42 (not 43).", "43"),

@@ -30,7 +30,7 @@ from trainer_client.update.loss import (
     policy_loss,
     token_weights,
 )
-from trainer_client.update.token_slopes import TokenLoss
+from trainer_client.update.token_slopes import TokenSlopes
 
 NO_UPDATE: Mapping[str, float] = {"policy/updates": 0, "policy/skipped_updates": 0}
 """Metrics of a step without an optimizer step; over several steps these counts are summed."""
@@ -231,7 +231,7 @@ def _slopes_of(
     totals: StepTotals,
     config: LossConfig,
     extras: StepExtras,
-) -> TokenLoss | None:
+) -> TokenSlopes | None:
     """The derivatives of a micro-batch's loss; None where they hang on whole sequences."""
     if not config.is_by_token:
         return None
@@ -240,7 +240,7 @@ def _slopes_of(
     def tokens(tensor: Tensor | None) -> Tensor | None:
         return None if tensor is None else tensor[mask]
 
-    return TokenLoss(
+    return TokenSlopes(
         config=config,
         sampler_logprobs=part.take(batch.sampler_logprobs)[mask],
         advantages=part.take(batch.advantages)[:, None].expand_as(mask)[mask],

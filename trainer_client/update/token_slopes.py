@@ -3,7 +3,7 @@
 Most losses are sums over tokens, each of which hangs on its own log-probability and on numbers
 that are there already. So the output layer can make its gradient while it has a token's logits.
 
-Shapes: B sequences, T token positions, N tokens in the loss.
+Shapes: N tokens in the loss, of which n at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from trainer_client.update.loss import policy_loss
 
 
 @dataclass(frozen=True, kw_only=True)
-class TokenLoss:
+class TokenSlopes:
     """The numbers behind each token's loss; see `policy_loss`, each of its tensors under the mask.
 
     It is a `SlopesOf`. A token is to it a sequence of one token.

@@ -532,11 +532,11 @@ _LABEL = re.compile(
     r"(?:(?:step|case|equation|problem|question|figure|part|theorem|lemma)[\s(]*|confidence[\s:]*)$",
     re.IGNORECASE,
 )
-# The end of a line that breaks off: the ` by` of `Now we divide 84 by`.
+# The end of a line that breaks off: the ` by` of `Now we divide 84 by`. A capital is a unit or a
+# name there: `5 A`.
 _BROKEN_OFF = re.compile(
     r"\s(?:by|the|of|and|to|is|are|we|an?|with|for|from|that|which|so|or|but|into|than|as|if|because"
-    r"|since|where|when|plus|minus|times)\s*$",
-    re.IGNORECASE,
+    r"|since|where|when|plus|minus|times)\s*$"
 )
 # Numbers with nothing but spaces between them at the end of a line: `41 42 43 44`.
 _ROW = re.compile(r"(?<![\d,.])(?:\d+ ){3,}\d+\W{0,9}$")
