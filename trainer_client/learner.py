@@ -26,7 +26,7 @@ from trainer_client.policy.policy import Policy, frozen_copy, load_policy
 from trainer_client.policy.saver_checks import compile_layers, packing_error, recompute_layers
 from trainer_client.policy.sharding import shard
 from trainer_client.policy.teacher import load_teacher
-from trainer_client.problem_order import MixPosition
+from trainer_client.problem_mix import MixPosition
 from trainer_client.processes import Processes
 from trainer_client.rollout import RolloutEngine
 from trainer_client.rollout.engines import open_engine

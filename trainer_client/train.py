@@ -22,7 +22,7 @@ from trainer_client.data_sets import load_data_sets
 from trainer_client.errors import TrainingError
 from trainer_client.given_objects import given_objects
 from trainer_client.learner import Learner
-from trainer_client.problem_order import MixPosition, ProblemMix
+from trainer_client.problem_mix import MixPosition, ProblemMix
 from trainer_client.processes import Processes, launched
 from trainer_client.prompts import PromptReader
 from trainer_client.reward.group_scoring import ScoredGroups, why_lost

@@ -14,7 +14,8 @@ from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.run_config import ConfigError, dump_config, load_config, make_config
 from trainer_client.data_sets import DataSet, load_data_sets, questions_of
 from trainer_client.dataset import Problem, load_problems
-from trainer_client.problem_order import MixPosition, ProblemMix, ProblemOrder
+from trainer_client.problem_mix import MixPosition, ProblemMix
+from trainer_client.problem_order import ProblemOrder
 from trainer_client.reward.selection import VerifierSelection
 from trainer_client.rows import DatasetError
 from trainer_client.run.checkpoint import list_checkpoints

@@ -24,7 +24,7 @@ from trainer_client.config.run_config import Config, dump_config, make_config
 from trainer_client.data_sets import load_data_sets
 from trainer_client.dataset import Problem
 from trainer_client.learner import Learner, make_learner, start_position
-from trainer_client.problem_order import MixPosition, ProblemMix
+from trainer_client.problem_mix import MixPosition, ProblemMix
 from trainer_client.reward.group_scoring import (
     ScoredGroup,
     ScoredGroups,

@@ -22,7 +22,7 @@ from trainer_client.dataset import Problem
 from trainer_client.demo import sums_task
 from trainer_client.learner import Learner, make_learner
 from trainer_client.policy.memory_savers import offloaded
-from trainer_client.problem_order import MixPosition
+from trainer_client.problem_mix import MixPosition
 from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.rollout import RolloutGroup
 from trainer_client.rollout.one_step_ahead import SamplingAhead, StepGroups
@@ -275,7 +275,7 @@ def test_groups_sampled_ahead_are_taken_once_and_errors_come_with_them() -> None
 
 HANGING = """
 import threading
-from trainer_client.problem_order import MixPosition
+from trainer_client.problem_mix import MixPosition
 from trainer_client.rollout.one_step_ahead import SamplingAhead
 ahead = SamplingAhead()
 ahead.start(lambda position: threading.Event().wait(), MixPosition())

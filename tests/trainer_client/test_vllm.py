@@ -36,7 +36,7 @@ from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.policy import load_policy
 from trainer_client.policy.weights import save_weights
-from trainer_client.problem_order import ProblemMix
+from trainer_client.problem_mix import ProblemMix
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.daemon_thread import start_daemon

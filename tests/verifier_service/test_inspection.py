@@ -30,12 +30,13 @@ from verifier_service.inspection.duplicates import SeenProblems
 from verifier_service.inspection.findings import FindingKind, RowFinding
 from verifier_service.inspection.inspection import Inspection, InspectionOptions, inspect_rows
 from verifier_service.inspection.judging import KeptVerdicts
+from verifier_service.inspection.normal_forms import exact_tokens, loose_tokens
 from verifier_service.inspection.prepared_row import prepare
 from verifier_service.inspection.probes import ProbeOptions, probes_of
-from verifier_service.inspection.prompts import exact_tokens, loose_tokens, states
 from verifier_service.inspection.report import page
 from verifier_service.inspection.row_files import clean_row, write_clean
 from verifier_service.inspection.sources import BadSource, DataSource, SourceRow
+from verifier_service.inspection.stated_answers import states
 from verifier_service.inspection.summary import summary_of, summary_text
 from verifier_service.inspection.trivial_programs import trivial_programs
 from verifier_service.reference_formats.reading import read_row, resolved

@@ -15,7 +15,7 @@ from trainer_client.config.run_config import Config
 from trainer_client.dataset import Problem
 from trainer_client.errors import TrainingError
 from trainer_client.learner import Learner
-from trainer_client.problem_order import MixPosition, ProblemMix
+from trainer_client.problem_mix import MixPosition, ProblemMix
 from trainer_client.processes import OtherProcessFailed
 from trainer_client.reward.functions import RewardError
 from trainer_client.reward.group_scoring import (
@@ -33,6 +33,7 @@ from trainer_client.rollout.group_stream import (
     staleness_metrics,
 )
 from trainer_client.rollout.one_step_ahead import SampleGroups, SamplingAhead, StepGroups
+from trainer_client.rollout.refills import refill_seed, refilled
 from trainer_client.run.checkpoint import Position
 from trainer_client.run.step_progress import STEP
 
@@ -42,9 +43,6 @@ SAMPLING_ERRORS = (VerifierError, RewardError, RolloutError, OtherProcessFailed)
 """Errors of the outside world before an update; any other exception is a bug."""
 
 _NOTHING = ScoredGroups([], 0.0, 0.0)
-
-REFILL_SEED_STRIDE = 2**40
-"""Distance between the seeds of a step's refills; seeds of steps are smaller."""
 
 
 class GroupSampler:
@@ -95,16 +93,25 @@ class GroupSampler:
         """
         wanted = self._rollout.prompts_per_step
         scored, position, _ = self._sample_next(scorer, position, wanted, step, seed)
-        for refill in range(1, self._rollout.max_refills + 1):
+
+        def num_teaching(scored: ScoredGroups) -> int:
             own = self._agree(partial(self._num_teaching, scored))
-            teaching = sum(self._learner.processes.gather(own))
-            if teaching == wanted:
-                break
-            refill_seed = None if seed is None else seed + refill * REFILL_SEED_STRIDE
+            return sum(self._learner.processes.gather(own))
+
+        def sample(refill: int, count: int) -> ScoredGroups:
+            nonlocal position
             more, position, _ = self._sample_next(
-                scorer, position, wanted - teaching, step, refill_seed
+                scorer, position, count, step, refill_seed(seed, refill)
             )
-            scored = scored.joined(more)
+            return more
+
+        scored = refilled(
+            scored,
+            wanted=wanted,
+            max_refills=self._rollout.max_refills,
+            num_teaching=num_teaching,
+            sample=sample,
+        )
         return StepGroups(scored, position)
 
     def _sample_next(
@@ -168,15 +175,20 @@ class GroupSampler:
 
     def _taken(self, stream: GroupStream, position: Position) -> StepGroups:
         """The groups of a step, those that take the place of groups that do not teach included."""
+        taken: list[TakenGroups] = []
+
+        def take(count: int) -> ScoredGroups:
+            taken.append(stream.take(count, _progress(count)))
+            return self._scored(taken[-1])
+
         wanted = self._rollout.prompts_per_step
-        taken = [stream.take(wanted, _progress(wanted))]
-        scored = self._scored(taken[0])
-        for _ in range(self._rollout.max_refills):
-            missing = wanted - self._num_teaching(scored)
-            if not missing:
-                break
-            taken.append(stream.take(missing, _progress(missing)))
-            scored = scored.joined(self._scored(taken[-1]))
+        scored = refilled(
+            take(wanted),
+            wanted=wanted,
+            max_refills=self._rollout.max_refills,
+            num_teaching=self._num_teaching,
+            sample=lambda _, missing: take(missing),
+        )
         metrics = {
             **staleness_metrics(scored.groups, position.step, self._max_staleness),
             "staleness/dropped_groups": sum(one.num_dropped for one in taken),

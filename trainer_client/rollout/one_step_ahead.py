@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
-from trainer_client.problem_order import MixPosition
+from trainer_client.problem_mix import MixPosition
 from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.rollout.daemon_thread import start_daemon
 from trainer_client.rollout.stored_group import KnownProblems, StoredGroup

@@ -28,7 +28,7 @@ from trainer_client.policy.sharding import (
     spread_optimizer,
 )
 from trainer_client.policy.weights import save_weights
-from trainer_client.problem_order import MixPosition
+from trainer_client.problem_mix import MixPosition
 from trainer_client.run.console import say
 from trainer_client.run.run_folder import checkpoint_folder, checkpoint_folders, start_problem
 from trainer_client.update.optimizer import resume_schedule

@@ -23,7 +23,7 @@ from trainer_client.errors import (
 from trainer_client.evaluate import Evaluations, NothingJudged
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.pass_at_k import pass_at_k_changes
-from trainer_client.problem_order import MixPosition
+from trainer_client.problem_mix import MixPosition
 from trainer_client.processes import OtherProcessFailed, Processes, check_processes
 from trainer_client.prompts import PromptReader
 from trainer_client.reward.group_scoring import Scorer, open_scorer

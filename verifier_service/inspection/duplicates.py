@@ -12,13 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from verifier_service.inspection.prompts import (
-    MIN_LOOSE_TOKENS,
-    differ_by_typing,
-    exact_tokens,
-    loose_tokens,
-    skeleton,
-)
+from verifier_service.inspection.normal_forms import MIN_LOOSE_TOKENS, exact_tokens, loose_tokens
+from verifier_service.inspection.typing_errors import differ_by_typing, skeleton
 
 MAX_IN_BUCKET = 20
 """Most problems of one skeleton that a problem is compared with."""

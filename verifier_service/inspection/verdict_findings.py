@@ -11,7 +11,7 @@ from verifier_service.inspection.findings import FindingKind, RowFinding
 from verifier_service.inspection.judging import ProbeVerdict, ProbeVerdicts
 from verifier_service.inspection.prepared_row import PreparedRow
 from verifier_service.inspection.probes import NUM_RUNS, answers_in
-from verifier_service.inspection.prompts import contains_program, states
+from verifier_service.inspection.stated_answers import contains_program, states
 from verifier_service.inspection.trivial_programs import expected_outputs
 from verifier_service.verdict import Outcome
 from verifier_service.verifiers.accuracy import AccuracyReason
