@@ -34,9 +34,10 @@ from trainer_client.reward.rewards import (
 )
 from trainer_client.rollout.group_sampler import SAMPLING_ERRORS, GroupSampler
 from trainer_client.run.checkpoint import Checkpoint, Position, checkpoint_to_resume
-from trainer_client.run.checkpoint_choice import choose_checkpoint, go_back_to
+from trainer_client.run.checkpoint_choice import choose_checkpoint
 from trainer_client.run.checkpoint_store import store_of
 from trainer_client.run.console import CONSOLE, say
+from trainer_client.run.go_back import go_back_to
 from trainer_client.run.json_lines import read_lines
 from trainer_client.run.metrics import rollout_metrics
 from trainer_client.run.rollout_log import append_solve_rates, solve_rate, write_rollouts

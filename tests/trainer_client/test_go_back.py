@@ -14,7 +14,8 @@ from trainer_client.config.run_config import ConfigError
 from trainer_client.errors import TrainingStopped
 from trainer_client.learner import make_learner
 from trainer_client.run.checkpoint import list_checkpoints
-from trainer_client.run.checkpoint_choice import choose_checkpoint, go_back_to
+from trainer_client.run.checkpoint_choice import choose_checkpoint
+from trainer_client.run.go_back import go_back_to
 from trainer_client.run.json_lines import read_lines
 from trainer_client.run.rollout_log import rollouts_path
 from trainer_client.train import train

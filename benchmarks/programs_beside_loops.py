@@ -5,7 +5,7 @@ SandboxFusion's protocol as verl sends them (a request each, 504 is tried again)
 `/v1/score` in one request whose groups are streamed. The peer starts a process for each program at
 once, as SandboxFusion's server does, with the same limits and without a sandbox. They take turns.
 
-    python benchmarks/loops.py [--rounds 5] [--load 24]
+    python benchmarks/programs_beside_loops.py [--rounds 5] [--load 24]
 
 Run it with nothing else on the machine, or with `--load`, beside so many busy processes.
 """
