@@ -111,6 +111,7 @@ def program(acts: list[str]) -> str:
     return "\n".join(["import os, unittest", "def square(n):", *lines])
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(drawn=written_and_acts())
 def test_passed_and_failed_are_the_tests_of_the_text(
@@ -182,6 +183,7 @@ asked_within = st.sampled_from(sorted(TRIALS)).flatmap(
 """A program of a form, the form, and a scoring."""
 
 
+@pytest.mark.slow
 @settings(max_examples=3, phases=ONCE)
 @given(names=st.lists(asked_within, min_size=NUM_BESIDE + 1, max_size=NUM_BESIDE + 1))
 def test_a_program_gets_the_same_verdict_alone_and_beside_others(

@@ -146,6 +146,7 @@ def test_no_attack_succeeds_in_a_session(part: int, world: World) -> None:
     assert succeeded == {name: IN_EVERY_SESSION[name] for name in found if name in IN_EVERY_SESSION}
 
 
+@pytest.mark.slow
 def test_a_session_has_its_channel_and_no_other_descriptor() -> None:
     async def descriptors() -> str | None:
         async with OpenSessions(1, Drain()) as sessions:
@@ -183,6 +184,7 @@ TRACES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trace", TRACES)
 def test_a_trace_is_seen_in_its_own_session_and_in_no_other(trace: str) -> None:
     leave, look = TRACES[trace]
@@ -202,6 +204,7 @@ def test_a_trace_is_seen_in_its_own_session_and_in_no_other(trace: str) -> None:
     assert own == "True"
 
 
+@pytest.mark.slow
 def test_the_random_numbers_of_sessions_differ() -> None:
     async def draw() -> set[str | None]:
         async with OpenSessions(8, Drain()) as sessions:
@@ -211,6 +214,7 @@ def test_the_random_numbers_of_sessions_differ() -> None:
     assert len(asyncio.run(draw())) == 4
 
 
+@pytest.mark.slow
 def test_a_session_of_another_session_s_attack_is_not_ended() -> None:
     """Bombs in many sessions at the same time, and an honest one among them."""
     bombs = [
@@ -239,6 +243,7 @@ def test_a_session_of_another_session_s_attack_is_not_ended() -> None:
     assert [(one.value, one.session) for one in answers] == [("42", SessionState.IDLE)] * 5
 
 
+@pytest.mark.slow
 def test_a_session_does_not_see_how_it_was_started() -> None:
     """Neither the order to its zygote nor a name of a frame below its own has its configuration."""
     code = """

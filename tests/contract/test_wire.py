@@ -99,6 +99,7 @@ def test_an_option_that_the_service_does_not_know_is_refused_by_name(service_url
         ask(service_url, verifiers=(wrong,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "forbidden"),
     [
@@ -120,6 +121,7 @@ def test_a_package_imports_nothing_of_the_others_side(package: str, forbidden: s
     assert imported & forbidden == set()
 
 
+@pytest.mark.slow
 def test_the_api_process_loads_neither_a_mathematics_parser_nor_torch() -> None:
     script = (
         "import sys, verifier_service.app;"

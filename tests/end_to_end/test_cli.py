@@ -32,6 +32,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
+@pytest.mark.slow
 def test_a_missing_configuration_ends_with_one_line() -> None:
     result = run("train", "nowhere.yaml")
     assert result.returncode == 1
@@ -41,6 +42,7 @@ def test_a_missing_configuration_ends_with_one_line() -> None:
     )
 
 
+@pytest.mark.slow
 def test_commands_that_start_no_server_do_not_load_one_nor_numpy() -> None:
     """They take longer to import than all that most commands need."""
     loaded = "import sys, verifier_service.cli; print({'fastapi', 'numpy'} & sys.modules.keys())"
@@ -62,6 +64,7 @@ def test_a_wrong_setting_ends_with_its_name(tmp_path: Path) -> None:
     assert "Retrying" not in told
 
 
+@pytest.mark.slow
 def test_verifiers_are_listed_with_the_options_of_the_wire() -> None:
     command = [sys.executable, "-m", "verifier_service", "verifiers"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -121,6 +124,7 @@ def test_another_broken_pipe_than_that_of_the_output_is_a_bug(
         cli.run(["new-key"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["verifier_service", "trainer_client"])
 def test_the_version_is_told(module: str) -> None:
     command = [sys.executable, "-m", module, "--version"]
@@ -176,6 +180,7 @@ def test_an_unknown_preset_is_refused_with_the_nearest() -> None:
     assert "did you mean 'dapo'?" in result.stderr
 
 
+@pytest.mark.slow
 def test_presets_are_listed_with_values_sources_and_departures() -> None:
     result = run("presets")
     for text in ("deepseek_math_paper", "arXiv 2402.03300", "departs:"):

@@ -134,6 +134,7 @@ def test_held_out_problems_are_in_no_training_set(tmp_path: Path) -> None:
         assert held_out & problems_of(tmp_path / "data", name) == set()
 
 
+@pytest.mark.slow
 def test_a_folder_that_no_demonstration_has_made_is_not_replaced(tmp_path: Path) -> None:
     kept = tmp_path / "kept.txt"
     kept.write_text("mine")
@@ -143,6 +144,7 @@ def test_a_folder_that_no_demonstration_has_made_is_not_replaced(tmp_path: Path)
     assert kept.read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_a_second_make_demo_is_told_what_make_takes_before_torch_is_imported(
     tmp_path: Path,
 ) -> None:

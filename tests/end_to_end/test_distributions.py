@@ -60,6 +60,7 @@ def shown(wheel: Path) -> Message:
         return BytesParser().parsebytes(archive.read(name))
 
 
+@pytest.mark.slow
 def test_the_source_distribution_has_no_tests_and_so_no_hostile_programs(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -70,6 +71,7 @@ def test_the_source_distribution_has_no_tests_and_so_no_hostile_programs(sdist: 
     assert tops & {"tests", "benchmarks", "docker", "scripts", "runs", "shared"} == set()
 
 
+@pytest.mark.slow
 def test_a_wheel_of_the_source_distribution_is_that_of_the_tree(
     sdist: Path, wheel: Path, tmp_path: Path
 ) -> None:

@@ -66,6 +66,7 @@ def without_seconds(node: Any) -> Any:
     return [without_seconds(item) for item in node] if isinstance(node, list) else node
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "code"), PYTHON)
 def test_a_python_example_prints_what_its_comments_say(
     page: str, code: str, service_url: str

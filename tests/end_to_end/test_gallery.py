@@ -55,6 +55,7 @@ def test_graders_are_compared_as_the_page_shows(service_url: str, tmp_path: Path
     assert figure.read_text() == (FIGURES / figure.name).read_text()
 
 
+@pytest.mark.slow
 def test_rows_without_a_label_are_shown_where_graders_differ(
     service_url: str, tmp_path: Path
 ) -> None:

@@ -21,6 +21,7 @@ PYTHON = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 CURL = re.findall(r"\$ curl -s '?(\S+?)'? -H .*?-d '(.*?)'\n(.*?)\n```", PAGE, re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", PYTHON)
 def test_a_python_example_prints_what_its_comments_say(code: str, service_url: str) -> None:
     result = subprocess.run(

@@ -11,6 +11,7 @@ from scripts.pages.__main__ import DOCS, made_pages
 from scripts.pages.markdown import prose
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["api.md", "cli.md", "settings.md", "verifiers.md"])
 def test_a_made_page_is_current(name: str, http: httpx.Client) -> None:
     """`.venv/bin/python -m scripts.pages` makes it so."""

@@ -6,7 +6,14 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 PROGRAMS: dict[str, dict[str, Any]] = {
     path.stem: tomllib.loads(path.read_text())
     for path in sorted(Path(__file__).parent.glob("*.toml"))
 }
+
+SLOW = {"csharp", "haskell", "java", "kotlin", "rust", "scala", "typescript"}
+"""Languages whose compilers take half a second or more."""
+NAMES = [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in PROGRAMS]
+"""All of them, as parameters of a test."""

@@ -133,6 +133,7 @@ def test_a_failure_is_kept_with_its_message_and_only_if_the_compiler_decided_it(
     assert "unknown" in str(message)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["c", "perl"])
 def test_a_slot_has_few_zygotes_of_toolchains(name: str) -> None:
     """The one that was not used for longest ends, and its language works again."""

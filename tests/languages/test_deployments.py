@@ -24,6 +24,6 @@ def test_the_languages_work_and_are_confined(deployment: str, chosen: str) -> No
     skip_unless_possible(deployment)
     if deployment == OWN:
         pytest.skip("these tests run so already")
-    options = ["-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "-k", chosen]
+    options = ["-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not gpu", "-k", chosen]
     result = run_python(deployment, *options, str(FILE))
     assert result.returncode == 0, result.stdout[-5000:] + result.stderr[-2000:]

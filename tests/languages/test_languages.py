@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tests.languages.programs import PROGRAMS
+from tests.languages.programs import NAMES, PROGRAMS, SLOW
 from verifier_service.code import installed_toolchains, languages
 from verifier_service.code.compiled_programs import CompiledPrograms
 from verifier_service.code.installed_toolchains import ToolchainError
@@ -171,7 +171,7 @@ def test_every_language_but_python_has_programs() -> None:
 
 
 @pytest.mark.parametrize("kind", OPTIONS)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_program_gets_its_reason(judge: Judge, name: str, kind: str) -> None:
     source, stdin = program(name, kind)
     tests = reference_of(name, **({"cases": [{"stdin": stdin, "stdout": "6"}]} if stdin else {}))
@@ -181,7 +181,7 @@ def test_a_program_gets_its_reason(judge: Judge, name: str, kind: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_wrong_answer_is_wrong_and_a_special_judge_decides(judge: Judge, name: str) -> None:
     right, cases = PROGRAMS[name]["right"], reference_of(name).model_dump()["cases"]
     others = [{**case, "stdout": f"1{case['stdout']}"} for case in cases]
@@ -194,14 +194,14 @@ def test_a_wrong_answer_is_wrong_and_a_special_judge_decides(judge: Judge, name:
     assert judge.verdict(name, right, special).reason == "passed"
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_program_that_sleeps_is_ended(judge: Judge, name: str) -> None:
     source, stdin = program(name, "asleep")
     run = judge.run(name, source, stdin=stdin, idle_seconds=0.3, cpu_seconds=0.6)
     assert run.reason in (ExitReason.IDLE_LIMIT, ExitReason.CPU_LIMIT), run
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_what_is_forbidden_is_refused(
     judge: Judge, canary: Path, server: socket.socket, name: str
 ) -> None:
@@ -214,7 +214,7 @@ def test_what_is_forbidden_is_refused(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_bomb_of_threads_or_processes_ends(judge: Judge, name: str) -> None:
     limits = {"cpu_seconds": 1.0, "wall_seconds": 20.0, "idle_seconds": 0.3}
     source, stdin = program(name, "threads")
@@ -224,7 +224,9 @@ def test_a_bomb_of_threads_or_processes_ends(judge: Judge, name: str) -> None:
 
 
 SOURCES = [
-    (name, number) for name in PROGRAMS for number in range(len(PROGRAMS[name]["uncompilable"]))
+    pytest.param(name, number, marks=pytest.mark.slow if name in SLOW else ())
+    for name in PROGRAMS
+    for number in range(len(PROGRAMS[name]["uncompilable"]))
 ]
 
 
@@ -246,7 +248,7 @@ def test_the_image_can_have_every_language() -> None:
     assert {"python", *named.removeprefix("ALL=").split(",")} == LANGUAGES.keys()
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_functions_are_tested_in_python_only(judge: Judge, name: str) -> None:
     judge.language(name)
     code = Code.model_validate({"language": name})
@@ -275,6 +277,7 @@ def test_every_tag_opens_a_block_of_its_language(name: str, tag: str) -> None:
     assert judged.score == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("used", "reason"), [("", "passed"), ("new {name}();", "runtime_error")])
 def test_a_class_whose_name_is_too_long_for_a_file_is_missing(
     judge: Judge, used: str, reason: str
@@ -286,6 +289,7 @@ def test_a_class_whose_name_is_too_long_for_a_file_is_missing(
     assert judge.verdict("java", source, tests).reason == reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [
@@ -298,6 +302,7 @@ def test_an_object_with_any_name_is_started(judge: Judge, source: str) -> None:
     assert run.stdout.split() == [b"1"], run
 
 
+@pytest.mark.slow
 def test_texts_of_haskell_are_utf_8(judge: Judge) -> None:
     run = judge.run("haskell", 'main = interact id >> putStrLn "\\233"', stdin="\u00e9")
     assert run.stdout.decode() == "\u00e9\u00e9\n", run

@@ -121,6 +121,7 @@ def test_axioms_of_the_reference_are_its_own_affair(coq: CoqTester) -> None:
     assert coq.verdict(row, row["right"], axioms=[]).reason == "proved"
 
 
+@pytest.mark.slow
 def test_more_axioms_can_be_allowed(coq: CoqTester) -> None:
     reference = {
         "preamble": "Require Import ZArith Uint63.",

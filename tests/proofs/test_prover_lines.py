@@ -43,11 +43,13 @@ def test_a_missing_coq_and_a_missing_lean_server_are_told(tmp_path: Path) -> Non
     assert "VERIFIER_LEAN_URL" in found["lean"]
 
 
+@pytest.mark.slow
 def test_a_lean_server_that_answers_works(tmp_path: Path) -> None:
     with serving_lean(Lean()) as url:
         assert lines(tmp_path, VERIFIER_LEAN_URL=url)["lean"] == "works"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "reason"), [("fails", "unavailable"), ("refuses", "refused")])
 def test_a_lean_server_that_checks_nothing_is_told(
     tmp_path: Path, mode: LeanMode, reason: str

@@ -351,6 +351,7 @@ def test_too_few_problems_for_a_step_is_an_error() -> None:
         ProblemOrder(problems, per_step=2, seed=0)
 
 
+@pytest.mark.slow
 def test_gsm8k_loads_as_it_is_published(tmp_path: Path) -> None:
     path = jsonl(
         tmp_path,

@@ -42,6 +42,7 @@ def test_tokens_are_drawn_as_often_as_they_are_probable(size: int, count: int) -
     assert abs(chi_square(counts, probabilities)) < 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("likely_first", [False, True])
 def test_a_long_tail_is_drawn_as_often_as_its_sum(likely_first: bool) -> None:
     """A cumulative sum in float32 stands still at tokens of 5e-8 after one of 0.99."""

@@ -72,6 +72,7 @@ def test_a_run_trains_on_episodes_and_logs_them(task: Path, tmp_path: Path, mode
     assert "[assistant]" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_group_whose_environment_is_lost_is_not_trained_on(
     task: Path, tmp_path: Path, model: Path
 ) -> None:
@@ -111,6 +112,7 @@ def test_a_group_whose_environment_is_lost_is_not_trained_on(
     assert len({line["id"] for line in lines}) == 2
 
 
+@pytest.mark.slow
 def test_a_step_that_loses_every_group_stops_the_run_with_a_checkpoint(
     task: Path, tmp_path: Path, model: Path
 ) -> None:
@@ -192,6 +194,7 @@ def sample_at_server(task: Path, folder: Path, model: Path, spoil: Any) -> list[
     return [groups[index] for index in range(2)]
 
 
+@pytest.mark.slow
 def test_a_server_samples_the_turns_of_episodes(task: Path, tmp_path: Path, model: Path) -> None:
     groups = sample_at_server(task, tmp_path, model, lambda path, response: response)
     turns = set()
@@ -203,6 +206,7 @@ def test_a_server_samples_the_turns_of_episodes(task: Path, tmp_path: Path, mode
     assert turns <= {1, 2}
 
 
+@pytest.mark.slow
 def test_an_error_of_the_server_in_an_episode_is_raised_as_itself(
     task: Path, tmp_path: Path, model: Path
 ) -> None:
@@ -215,6 +219,7 @@ def test_an_error_of_the_server_in_an_episode_is_raised_as_itself(
     assert len(Echo.closed) == 1 + 4, "their environments are closed all the same"
 
 
+@pytest.mark.slow
 def test_what_is_judged_is_an_option(task: Path, tmp_path: Path, model: Path) -> None:
     """The text of the last message, of all of the policy's, or the chat as the wire has it."""
     file = tmp_path / "judge.py"

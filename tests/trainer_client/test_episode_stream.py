@@ -139,6 +139,7 @@ def logprobs_of(policy: Policy, rollout: Rollout) -> torch.Tensor:
     return chosen.cpu()
 
 
+@pytest.mark.slow
 def test_each_turn_is_of_the_weights_that_its_tokens_name(
     task: Path, tmp_path: Path, model: Path
 ) -> None:
@@ -170,6 +171,7 @@ def test_each_turn_is_of_the_weights_that_its_tokens_name(
         assert (found - of_other).abs().max() > 1e-3
 
 
+@pytest.mark.slow
 def test_no_more_environments_are_open_than_the_setting_says(
     task: Path, tmp_path: Path, model: Path
 ) -> None:
@@ -181,6 +183,7 @@ def test_no_more_environments_are_open_than_the_setting_says(
     assert Held.num_closed == 10
 
 
+@pytest.mark.slow
 def test_a_group_that_is_given_up_closes_its_environments(
     task: Path, tmp_path: Path, model: Path
 ) -> None:

@@ -401,6 +401,7 @@ def check_logprobs(policy: Policy, rollouts: list[Rollout], *, packed: bool) -> 
     assert sorted(checked) == list(range(len(rollouts)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", [False, True])
 def test_masks_logprobs_and_positions_are_those_of_a_loop_in_float64(
     policy: Policy, configured: Callable[..., Config], packed: bool
@@ -426,6 +427,7 @@ def test_masks_logprobs_and_positions_are_those_of_a_loop_in_float64(
     check_logprobs(policy, rollouts, packed=packed)
 
 
+@pytest.mark.slow
 def test_the_samplers_logprobs_of_every_turn_are_the_policys(
     policy: Policy, configured: Callable[..., Config]
 ) -> None:

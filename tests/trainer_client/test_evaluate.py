@@ -34,6 +34,7 @@ def group(*scores: float | None) -> ScoredGroup:
     return ScoredGroup(RolloutGroup(Problem("0", (), {}), ()), verdicts)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 8), st.data())
 def test_pass_at_k_is_the_share_of_subsets_with_a_pass(n: int, data: st.DataObject) -> None:
     passed = data.draw(st.integers(0, n))
@@ -65,6 +66,7 @@ def test_a_metric_of_nothing_is_an_error_and_no_zero() -> None:
         summarise([group(1.0, None)], verifier="accuracy", ks=[2])
 
 
+@pytest.mark.slow
 def test_the_command_gives_the_same_figures_each_time(task: Path, tmp_path: Path) -> None:
     """Samples follow from the run's seed; another seed gives other samples."""
     held_out = {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None}

@@ -72,6 +72,7 @@ def test_a_run_with_given_objects_is_the_run_with_their_files(task: Path, tmp_pa
     assert_equal(given["policy"][0].state_dict(), weights(by_path.model_dir))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dataset", "splits"])
 def test_problems_may_be_a_data_set(task: Path, tmp_path: Path, kind: str) -> None:
     """The setting `split` chooses among the rows, as among those of a file."""
@@ -86,6 +87,7 @@ def test_problems_may_be_a_data_set(task: Path, tmp_path: Path, kind: str) -> No
     assert asked == {row["problem"] for row in rows.select(range(4))}
 
 
+@pytest.mark.slow
 def test_each_step_is_told_and_an_error_of_the_callback_saves_the_run(
     task: Path, tmp_path: Path
 ) -> None:

@@ -27,6 +27,7 @@ def weights(run_dir: Path) -> dict[str, torch.Tensor]:
     return load_file(run_dir / "model" / "model.safetensors")
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_from_an_earlier_step_as_if_nothing_had_come_after(
     task: Path, tmp_path: Path
 ) -> None:
@@ -50,6 +51,7 @@ def test_a_run_goes_on_from_an_earlier_step_as_if_nothing_had_come_after(
     assert len(read_lines(kept / "metrics.jsonl")) == 4
 
 
+@pytest.mark.slow
 def test_a_run_that_drifted_goes_on_from_its_last_good_step_with_other_settings(
     task: Path, tmp_path: Path
 ) -> None:
@@ -87,6 +89,7 @@ def test_going_back_twice_keeps_both(task: Path, tmp_path: Path) -> None:
         assert (run_dir / "given_up" / str(number) / "checkpoints" / "step_000002").is_dir()
 
 
+@pytest.mark.slow
 def test_going_back_to_the_newest_step_moves_nothing(task: Path, tmp_path: Path) -> None:
     run_dir = tmp_path / "run"
     train(run_config(task, run_dir, train={"steps": 2, **EVERY}))
@@ -94,6 +97,7 @@ def test_going_back_to_the_newest_step_moves_nothing(task: Path, tmp_path: Path)
     assert not (run_dir / "given_up").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -115,6 +119,7 @@ def test_a_checkpoint_that_is_not_there_is_named(
     assert not (run_dir / "given_up").exists()
 
 
+@pytest.mark.slow
 def test_a_resumed_run_has_its_new_settings_of_the_optimizer(task: Path, tmp_path: Path) -> None:
     """The rate follows the new schedule at the place where the run stands; moments are kept."""
     run_dir = tmp_path / "run"

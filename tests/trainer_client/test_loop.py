@@ -113,6 +113,7 @@ def test_of_a_long_reference_each_completion_has_the_beginning(task: Path, tmp_p
     assert reference.endswith("2 ... (5014 characters)")
 
 
+@pytest.mark.slow
 def test_each_start_of_a_run_notes_machine_and_version(task: Path, tmp_path: Path) -> None:
     run_dir = tmp_path / "run"
     train(run_config(task, run_dir, train={"steps": 1}))
@@ -124,11 +125,13 @@ def test_each_start_of_a_run_notes_machine_and_version(task: Path, tmp_path: Pat
     assert starts[0]["trained_weights"] > 400_000
 
 
+@pytest.mark.slow
 def test_rollouts_are_not_written_where_they_are_not_wanted(task: Path, tmp_path: Path) -> None:
     train(run_config(task, tmp_path / "run", train={"steps": 1, "write_rollouts": False}))
     assert not (tmp_path / "run" / "rollouts").exists()
 
 
+@pytest.mark.slow
 def test_solve_rates_select_the_problems_of_another_run(task: Path, tmp_path: Path) -> None:
     run_dir = tmp_path / "run"
     train(run_config(task, run_dir, "accuracy", train={"steps": 2}))
@@ -240,6 +243,7 @@ def test_importance_correction_changes_the_update_only_off_policy(
     assert one["policy/grad_norm"] == pytest.approx(other["policy/grad_norm"], rel=1e-4)
 
 
+@pytest.mark.slow
 def test_a_reference_that_is_synced_makes_the_kl_small_again(task: Path, tmp_path: Path) -> None:
     for name, every in {"fixed": None, "synced": 2}.items():
         train(
@@ -305,6 +309,7 @@ def test_a_run_speaks_after_one_that_did_not_lead(
     assert "step 1 " in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_run_that_lacks_only_its_model_gets_it_when_it_is_resumed(
     task: Path, tmp_path: Path
 ) -> None:
@@ -320,6 +325,7 @@ def test_a_run_that_lacks_only_its_model_gets_it_when_it_is_resumed(
     assert same(weights(run_dir / "model"), expected)
 
 
+@pytest.mark.slow
 def test_an_earlier_runs_model_in_the_same_folder_is_not_taken_for_this_runs(
     task: Path, tmp_path: Path
 ) -> None:
@@ -337,6 +343,7 @@ def test_an_earlier_runs_model_in_the_same_folder_is_not_taken_for_this_runs(
     assert same(weights(run_dir / "model"), weights(checkpoint.folder))
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_with_other_settings_says_which(task: Path, tmp_path: Path) -> None:
     run_dir = tmp_path / "run"
     train(run_config(task, run_dir, train={"steps": 1}))
@@ -350,6 +357,7 @@ def test_a_run_that_goes_on_with_other_settings_says_which(task: Path, tmp_path:
     } in map(json.loads, lines)
 
 
+@pytest.mark.slow
 def test_a_kl_that_is_too_high_saves_a_checkpoint_and_names_the_last_good_one(
     task: Path, tmp_path: Path
 ) -> None:
@@ -370,6 +378,7 @@ def test_a_kl_that_is_too_high_saves_a_checkpoint_and_names_the_last_good_one(
     assert list_checkpoints(tmp_path / "run")[-1].step == len(kls)
 
 
+@pytest.mark.slow
 def test_the_best_checkpoint_by_evaluation_is_kept_beside_the_newest(
     task: Path, tmp_path: Path
 ) -> None:
@@ -408,6 +417,7 @@ def evaluated_each_step(task: Path, run_dir: Path) -> Config:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kept", "steps"), [(None, [2]), (2, [0, 1, 2])])
 def test_a_checkpoint_whose_row_is_lost_is_evaluated_as_its_own_step(
     task: Path, tmp_path: Path, kept: int | None, steps: list[int]
@@ -438,6 +448,7 @@ def test_a_finished_run_without_its_metrics_can_be_resumed(task: Path, tmp_path:
     assert train(config, resume=True).after == {}
 
 
+@pytest.mark.slow
 def test_a_run_whose_last_row_is_lost_goes_on_and_is_guarded(task: Path, tmp_path: Path) -> None:
     """The guards find a row without values."""
     config = run_config(task, tmp_path / "run", loss={"kl_coefficient": 1e-6}, train={"steps": 1})
@@ -448,6 +459,7 @@ def test_a_run_whose_last_row_is_lost_goes_on_and_is_guarded(task: Path, tmp_pat
     assert [row["step"] for row in metrics(tmp_path / "run")] == [2, 3]
 
 
+@pytest.mark.slow
 def test_an_evaluation_that_nothing_was_judged_in_stops_with_a_checkpoint(
     task: Path, tmp_path: Path
 ) -> None:

@@ -57,6 +57,7 @@ def test_only_the_adapter_is_in_a_checkpoint_and_its_base_is_left_alone(
     assert not (folder / "model.safetensors").exists()
 
 
+@pytest.mark.slow
 def test_a_resumed_lora_run_ends_with_the_same_weights_bit_for_bit(
     task: Path, finished_run: Path, tmp_path: Path
 ) -> None:
@@ -118,6 +119,7 @@ def test_an_export_has_the_merged_model_and_the_adapter(finished_run: Path, tmp_
     assert (tmp_path / "out" / "adapter" / "adapter_model.safetensors").exists()
 
 
+@pytest.mark.slow
 def test_grpo_goes_on_from_a_supervised_phase_with_lora(task: Path, tmp_path: Path) -> None:
     """Its model is whole: with an adapter anew and without one."""
     demonstrations = {"path": str(task / "data" / "demonstrations.jsonl"), "system_prompt": None}

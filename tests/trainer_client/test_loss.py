@@ -256,6 +256,7 @@ def test_a_sequence_without_tokens_in_the_loss_still_counts_in_the_mean_over_seq
     assert weights.sum().item() == pytest.approx(2 / 4)
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_padding_its_side_and_the_order_of_rows_never_change_loss_or_gradient(
     data: st.DataObject,

@@ -37,6 +37,7 @@ def test_it_is_measured_every_so_many_steps_and_changes_nothing(
     assert same(weights(tmp_path / "plain" / "model"), weights(tmp_path / "measured" / "model"))
 
 
+@pytest.mark.slow
 def test_it_is_the_value_that_a_kl_in_the_loss_has(
     task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

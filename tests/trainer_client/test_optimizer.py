@@ -56,6 +56,7 @@ def test_muon_leaves_embeddings_of_positions_to_adamw() -> None:
     assert {named["transformer.wte.weight"], named["transformer.wpe.weight"]} <= by_adamw
 
 
+@pytest.mark.slow
 def test_a_run_with_muon_goes_on_bit_for_bit_and_keeps_its_optimizer(
     task: Path, tmp_path: Path
 ) -> None:
@@ -91,6 +92,7 @@ def test_the_estimate_of_memory_knows_each(
     assert estimate.optimizer == width * estimate.weights // 4
 
 
+@pytest.mark.slow
 def test_offloaded_activations_change_no_weight(task: Path, tmp_path: Path) -> None:
     for name, offload in (("kept", False), ("offloaded", True)):
         settings = {"steps": 1, "offload_activations": offload}

@@ -166,6 +166,7 @@ def test_a_text_ends_a_completion_and_stays_in_it(policy: Policy, stops: tuple[s
         )
 
 
+@pytest.mark.slow
 def test_completions_of_a_server_are_cut_off_after_the_text(
     task: Path, policy: Policy, tmp_path: Path
 ) -> None:

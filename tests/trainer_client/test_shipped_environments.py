@@ -154,6 +154,7 @@ def test_programs_of_an_episode_share_a_session_that_is_ended() -> None:
         assert (list(sessions.variables), sessions.ended) == (["s-0"], ["s-0"])
 
 
+@pytest.mark.slow
 def test_programs_run_in_a_session_of_the_service(service_url: str) -> None:
     """Variables stay, errors and limits are told, and an interpreter that ends is replaced."""
     tool = python_tool(service_url, seconds=2.0)

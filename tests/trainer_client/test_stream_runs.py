@@ -114,6 +114,7 @@ def test_a_run_that_goes_on_trains_on_each_problem_that_was_kept_once(
     assert [row["step"] for row in metrics(settings.output_dir)] == list(range(1, STEPS + 1))
 
 
+@pytest.mark.slow
 def test_functions_score_refills_and_evaluations_go_beside_a_stream(
     task: Path, server: tuple[str, Sampler], tmp_path: Path
 ) -> None:

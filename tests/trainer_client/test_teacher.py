@@ -91,6 +91,7 @@ def test_a_policy_comes_nearer_to_its_teacher_and_a_resumed_one_as_near(
     assert same(weights(settings.output_dir / "model"), whole)
 
 
+@pytest.mark.slow
 def test_an_adapter_has_a_teacher_of_its_own(task: Path, teacher: Path, tmp_path: Path) -> None:
     """The reference under LoRA is the base model otherwise, and the first KL is 0."""
     settings = distilled(

@@ -132,6 +132,7 @@ def test_a_resumed_run_ends_with_the_same_weights_bit_for_bit(
         assert weights(run_dir)[name].equal(value), name
 
 
+@pytest.mark.slow
 def test_a_folder_with_checkpoints_is_not_written_over(
     finished_run: Path, task: Path, service_url: str
 ) -> None:

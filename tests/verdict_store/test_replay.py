@@ -44,6 +44,7 @@ def test_the_same_version_gives_the_same_verdicts(
     assert "accuracy: 2 judged again, 2 as before, other scores: 0" in result.out
 
 
+@pytest.mark.slow
 def test_a_verdict_of_an_older_version_is_listed_with_why(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -58,6 +59,7 @@ def test_a_verdict_of_an_older_version_is_listed_with_why(
     assert change["explanation"]["stage"]
 
 
+@pytest.mark.slow
 def test_a_reason_alone_is_listed_and_is_no_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -68,6 +70,7 @@ def test_a_reason_alone_is_listed_and_is_no_failure(
     assert "1 x no_answer 0 -> different 0  (the reason alone)" in result.out
 
 
+@pytest.mark.slow
 def test_equal_questions_are_judged_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -77,6 +80,7 @@ def test_equal_questions_are_judged_once(
     assert "verdicts stored: 6, of them repeated: 5" in result.out
 
 
+@pytest.mark.slow
 def test_a_store_of_hashes_says_that_it_cannot_be_judged_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -158,6 +162,7 @@ def test_a_text_that_was_too_long_to_keep_is_counted_as_that(
     assert "2 not judged again: the store keeps no completion and no reference over" in result.out
 
 
+@pytest.mark.slow
 def test_equal_completions_of_a_group_that_are_far_apart_are_judged_each(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -169,6 +174,7 @@ def test_equal_completions_of_a_group_that_are_far_apart_are_judged_each(
     assert "of them repeated: 0" in command(capsys, "replay", str(store), *flags).out
 
 
+@pytest.mark.slow
 def test_calls_with_one_id_of_their_client_are_judged_each_by_its_reference(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -68,6 +68,7 @@ def writer_of(service: int) -> int:
     raise AssertionError("there is no writer")
 
 
+@pytest.mark.slow
 def test_every_verdict_is_stored_and_none_of_its_texts(tmp_path: Path) -> None:
     with storing(tmp_path / "store", *SOON) as (http, _):
         score(http, f"{SECRET}: 2", f"{SECRET}: 3", f"{SECRET}: 3")
@@ -324,6 +325,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         Settings(store=tmp_path / "file" / "store")
 
 
+@pytest.mark.slow
 def test_a_missing_package_is_named(tmp_path: Path) -> None:
     script = (
         "import importlib.util, sys; importlib.util.find_spec = lambda name: None;"

@@ -93,6 +93,7 @@ def test_tests_of_no_known_form_are_told_the_forms(tmp_path: Path) -> None:
         assert message in line
 
 
+@pytest.mark.slow
 def test_columns_can_be_named(tmp_path: Path) -> None:
     file = write(tmp_path, [{"code": SUCCESSOR, "checks": asserts("assert f(1) == 2")}])
     result = check(file, "--solution-column", "code", "--tests-column", "checks")
@@ -134,6 +135,7 @@ def test_what_cannot_be_read_ends_with_status_2_and_no_traceback(tmp_path: Path)
     assert "Traceback" not in missing.stderr
 
 
+@pytest.mark.slow
 def test_a_sandbox_that_fails_ends_with_status_2(tmp_path: Path) -> None:
     """Solutions that name numpy need packages, of which one is not there."""
     rows = [{"solution": "import numpy", "tests": NEEDS_STDOUT}] * 3

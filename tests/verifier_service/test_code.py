@@ -140,6 +140,7 @@ def refuse(value: Any) -> Any:
     raise value_codec.NotPlain(type(value).__name__)
 
 
+@pytest.mark.slow
 @given(plain)
 def test_plain_data_arrives_as_it_was(value: object) -> None:
     found = value_codec.decode(value_codec.encode(value, refuse), refuse)

@@ -151,6 +151,7 @@ def test_equal_programs_are_run_once(http: httpx.Client) -> None:
     assert answer["stats"]["deduplicated"] == 1
 
 
+@pytest.mark.slow
 def test_only_the_kinds_of_workers_that_are_needed_are_started() -> None:
     async def kinds(*enabled: str) -> list[str]:
         settings = Settings(enabled=enabled, workers=1, code_workers=1)

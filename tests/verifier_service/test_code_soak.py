@@ -289,6 +289,7 @@ def what(pid: int) -> str:
     return "gone"
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_leaves_no_directory(temporary: Path) -> None:
     async def use() -> list[str]:
         async with WorkerPool(1, CODE_LIMITS, CodeWorkers) as pool:

@@ -350,6 +350,7 @@ def test_a_text_that_is_not_packed_is_refused(text: str, said: str) -> None:
         unpacked(text)
 
 
+@pytest.mark.slow
 def test_large_packed_tests_are_read_in_a_process_of_their_own(http: httpx.Client) -> None:
     tests = packed([{"input": "x" * (2 * 2**20), "output": "2097152"}])
     body = {"program": "print(len(input()))", "tests": tests, "max_execution_time": 10}

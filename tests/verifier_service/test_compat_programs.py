@@ -274,6 +274,7 @@ def test_piston_refuses_what_it_does_not_have(
 INSTALLED = [one for one in languages.language_statuses() if one.problem is None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [one.name for one in INSTALLED])
 def test_every_name_of_a_language_is_known_to_both_protocols(
     http: httpx.Client, name: languages.LanguageName

@@ -576,6 +576,7 @@ def test_test_code_that_cannot_be_read_is_bad_for_every_program(
     assert judge(source, asserts(code)).reason == "bad_reference"
 
 
+@pytest.mark.slow
 def test_test_code_that_takes_too_long_to_read_is_bad_for_every_program(judge: Judge) -> None:
     tests = asserts("assert f(1) == 1\n" * 200_000)
     for source in ("def f(x): return x", "1 / 0"):

@@ -28,6 +28,7 @@ def is_judging(client: httpx.Client) -> bool:
     return 'verifier_workers_busy{kind="text"} 1.0' in metrics(client)
 
 
+@pytest.mark.slow
 def test_a_call_under_way_is_finished_and_a_new_one_refused(tmp_path: Path) -> None:
     log = tmp_path / "service.log"
     flags = ("--workers", "1", "--enabled", "accuracy")

@@ -232,6 +232,7 @@ def test_a_long_completion_keeps_its_verdict(http: httpx.Client, text: str) -> N
 REAL = ("pairs_human_labelled.jsonl", "completions_rg_think_boxed.jsonl.gz")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", REAL)
 def test_every_real_answer_has_its_place_and_the_stage_that_decided(file: str) -> None:
     try:

@@ -11,6 +11,7 @@ import pytest
 from verifier_service.fleet.settings import FleetSettings
 
 
+@pytest.mark.slow
 def test_without_ray_the_command_says_what_to_install() -> None:
     result = subprocess.run(
         [sys.executable, "-m", "verifier_service", "fleet"], capture_output=True, text=True

@@ -172,6 +172,7 @@ def test_a_checker_that_does_not_compile_is_a_bad_reference(
     }
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_checker_in_cpp_has_files_beside_it(http: httpx.Client) -> None:
     source = """
@@ -274,6 +275,7 @@ TALKS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_program_talks_with_an_interactor(http: httpx.Client) -> None:
     tests = {"type": "interactive", "interactor": {"source": GUESS}, "cases": GUESS_CASES}
     sources = [source for source, _, _ in TALKS.values()]

@@ -247,6 +247,7 @@ def test_an_answer_is_pending_until_it_is_read(
     until(lambda: pending_bytes(http) == 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson"])
 def test_an_answer_that_is_too_large_is_not_to_be_asked_for_again(
     http: httpx.Client, accept: str

@@ -91,6 +91,7 @@ def test_a_light_body_is_the_request_of_the_whole(body: bytes) -> None:
     assert read_light(body) == read_whole(body)
 
 
+@pytest.mark.slow
 @given(
     spellings,
     st.integers(0, 10**6),

@@ -89,6 +89,7 @@ def test_plain_and_latex_references_differ() -> None:
             assert judge(verifier, {"answer": "ab+ac"}, completion).score == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

@@ -108,11 +108,13 @@ def test_numbers_are_all_that_is_ever_evaluated(mode: str) -> None:
     assert [text for _, text in found if not NUMBERS_ONLY.fullmatch(text)] == []
 
 
+@pytest.mark.slow
 def test_our_own_reader_evaluates_nothing_at_all() -> None:
     # 3x = 3x is decided without math-verify, which would have sympy evaluate the numbers.
     assert events_of(["3x+1", "1+1", r"\frac{1}{2}"], "default") == [[], [], []]
 
 
+@pytest.mark.slow
 def test_the_hook_sees_what_sympy_evaluates() -> None:
     (found,) = events_of(["1+1"], "math_verify")
     assert found != []

@@ -85,6 +85,7 @@ def test_sessions_leave_no_process_no_descriptor_and_no_file(num_rounds: int) ->
     asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_the_end_of_all_ends_every_session_and_its_calls() -> None:
     before = tree(os.getpid())  # of other tests in this process
 
@@ -113,6 +114,7 @@ def test_none_may_be_open() -> None:
 GROWS = "kept = bytearray({mebibytes} << 20)"
 
 
+@pytest.mark.slow
 def test_sessions_share_a_bound_on_memory_and_the_one_that_grows_beyond_it_is_lost() -> None:
     async def run() -> None:
         async with OpenSessions(8, Drain(), max_bytes=160 * 2**20) as sessions:
@@ -133,6 +135,7 @@ def test_sessions_share_a_bound_on_memory_and_the_one_that_grows_beyond_it_is_lo
     asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_a_session_that_has_ended_takes_no_memory() -> None:
     async def run() -> None:
         async with OpenSessions(8, Drain(), max_bytes=64 * 2**20) as sessions:

@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 
 import httpx
+import pytest
 
 FILE = Path(__file__).parents[2] / "docs" / "openapi.json"
 
 
+@pytest.mark.slow
 def test_the_published_document_is_current(http: httpx.Client) -> None:
     """`verifier-service openapi > docs/openapi.json` makes it so."""
     assert json.loads(FILE.read_text()) == http.get("/openapi.json").json()

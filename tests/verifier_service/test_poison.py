@@ -124,6 +124,7 @@ def test_hostile_references_are_the_fault_of_the_data(impatient: httpx.Client) -
                 assert (verdict["outcome"], verdict["reason"]) == ("unverifiable", "bad_reference")
 
 
+@pytest.mark.slow
 def test_a_batch_with_poison_gives_every_other_item_the_verdict_it_gets_alone(
     impatient: httpx.Client,
 ) -> None:

@@ -181,6 +181,7 @@ def test_a_pickle_that_calls_is_not_read(tmp_path: Path) -> None:
     assert read_row(live_code_bench(packed([{**CASES[1], "testtype": "stdin"}])))
 
 
+@pytest.mark.slow
 def test_a_pickle_that_unpacks_to_gigabytes_is_not_read() -> None:
     bomb = zlib.compressobj(9)
     text = b"".join(bomb.compress(bytes(2**20)) for _ in range(100)) + bomb.flush()

@@ -31,6 +31,7 @@ def started(*flags: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_port_in_use_is_one_line_with_the_setting() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
@@ -54,6 +55,7 @@ def test_an_answer_does_not_wait_for_the_acknowledgement_of_its_headers() -> Non
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
+@pytest.mark.slow
 def test_a_misspelt_variable_is_refused_with_the_nearest_name() -> None:
     result = started(VERIFIER_ITEM_CPU_SECOND="3")
     assert result.returncode == 2

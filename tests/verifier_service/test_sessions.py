@@ -365,6 +365,7 @@ def test_the_response_to_the_call_that_ends_a_session_is_asked_for_again(python:
     assert python.ask("1", call=2).status_code == 409
 
 
+@pytest.mark.slow
 def test_a_call_under_way_can_be_joined_and_not_passed(python: Opened, service_url: str) -> None:
     found: list[dict[str, Any]] = []
     code = "import time\nwhile not globals().get('go'): time.sleep(0.01); go = True\n'done'"
@@ -395,6 +396,7 @@ def test_an_opening_that_nobody_waits_for_leaves_no_session(
     until(lambda: small_service.get("/v1/sessions").json()["open"] == 0)
 
 
+@pytest.mark.slow
 def test_a_response_that_is_not_kept_is_not_run_again(
     python: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,7 @@ def filters() -> list[str]:
     return [worker["Seccomp"] for worker in workers()]
 
 
+@pytest.mark.slow
 def test_a_worker_has_a_filter_and_no_capability() -> None:
     async def inspect() -> tuple[list[Verdict], list[dict[str, str]]]:
         async with WorkerPool(2, LIMITS) as pool:
@@ -54,6 +55,7 @@ def test_a_worker_has_a_filter_and_no_capability() -> None:
         assert int(worker["CapEff"], 16) == int(worker["CapPrm"], 16) == 0
 
 
+@pytest.mark.slow
 def test_an_error_of_a_verifier_is_logged_with_its_place(caplog: pytest.LogCaptureFixture) -> None:
     """A worker may not write into a file, which the log may be; its parent says it."""
     task = Task.of({"type": "accuracy", "no_option": 1}, [TaskPart.of({}, [Completion("x")])])

@@ -118,6 +118,7 @@ def test_a_worker_that_is_killed_once_costs_no_verdict() -> None:
     assert reasons(in_pool(work)) == ["scored too_slow", "scored equal", "scored different"]
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_each_time_makes_its_item_failed_and_no_other() -> None:
     async def work(pool: WorkerPool) -> list[Verdict]:
         killed: set[int] = set()
@@ -202,6 +203,7 @@ def test_a_fork_server_that_does_not_answer_in_time_is_ended(
         source.close()
 
 
+@pytest.mark.slow
 def test_dead_idle_workers_are_no_tries_of_an_item() -> None:
     async def work(pool: WorkerPool) -> list[Verdict]:
         for pid in workers():
@@ -222,6 +224,7 @@ def test_workers_share_the_work() -> None:
     assert [reasons(found) for found in in_pool(work, size=2)] == [["scored too_slow"]] * 2
 
 
+@pytest.mark.slow
 def test_a_worker_knows_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "s3cret")
 

@@ -399,6 +399,7 @@ def test_the_deadline_ends_a_question(tmp_path: Path) -> None:
     assert many == found * 600
 
 
+@pytest.mark.slow
 def test_a_file_is_scored_with_the_judge(tmp_path: Path) -> None:
     file, out = tmp_path / "rows.jsonl", tmp_path / "scored.jsonl"
     file.write_bytes(msgspec.json.encode({"answer": "Paris", "completions": [OPEN, CLOSED]}))

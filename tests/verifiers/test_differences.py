@@ -89,6 +89,7 @@ def test_structured_output_shows_a_row_without_order() -> None:
     assert shown(verifier, reference, "a\n2") == ("", "2 rows", "1 rows")
 
 
+@pytest.mark.slow
 @given(VALUE, VALUE, st.booleans())
 def test_a_difference_is_found_where_values_differ(found: Any, wanted: Any, texts: bool) -> None:
     details = first_difference(found, wanted, 0.0, texts=texts)
@@ -164,6 +165,7 @@ def test_a_difference_is_small_whatever_the_values_hold() -> None:
         assert len(json.dumps(details).encode()) < 40_000
 
 
+@pytest.mark.slow
 def test_a_difference_takes_time_in_proportion_to_the_values() -> None:
     def compare(text: str) -> None:
         value = [{"a": [one]} for one in text]

@@ -54,6 +54,7 @@ def test_the_attacks_are_many() -> None:
     assert len(ATTACKS) >= 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reference", ["Paris", "12", ["Rome", "Paris"]])
 def test_no_attack_is_paid(reference: Any) -> None:
     questions = [one for text in ATTACKS for one in open_answers(text, reference)]
@@ -75,6 +76,7 @@ def test_no_attack_is_paid_over_http() -> None:
     assert judge.num_obeyed == 0
 
 
+@pytest.mark.slow
 def test_the_stand_in_obeys_what_is_not_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the tests above would pass for want of a judge that can be fooled."""
     questions = [one for text in ATTACKS for one in open_answers(text)[:1]]

@@ -318,6 +318,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.text(min_size=1), st.dictionaries(st.text(), JSON, max_size=4))
 def test_a_call_equals_itself_in_any_form(name: str, arguments: dict[str, Any]) -> None:
     call = {"name": name, "arguments": arguments}
@@ -326,6 +327,7 @@ def test_a_call_equals_itself_in_any_form(name: str, arguments: dict[str, Any]) 
     assert outcome(json.dumps([call]), {"tool_calls": [call]}, form="json") == (1, "equal")
 
 
+@pytest.mark.slow
 @given(JSON, JSON)
 def test_equality_is_symmetric(one: Any, other: Any) -> None:
     assert is_equal(one, one)
