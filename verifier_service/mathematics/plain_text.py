@@ -10,7 +10,10 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from verifier_service.mathematics.interval_notation import with_usual_brackets
 from verifier_service.mathematics.notation import FUNCTIONS, GREEK, SHORT_WORDS
+from verifier_service.mathematics.number_notation import may_be_lakhs, with_plain_numbers
+from verifier_service.mathematics.part_labels import with_letters_of_parts
 
 MAX_REMARKED_CHARACTERS = 400
 """Longest text at whose end a remark is sought: the search takes quadratic time at worst."""
@@ -41,6 +44,8 @@ _GROUPED = re.compile(
     r"(?<![\d.,])(?<!_)(\d{1,3})"
     r"((?:(?:\\[,!:; ]|\{,\}|,|,\\!|[ '’_\u202f\u2009\u00a0])\d{3})+)(?![\d])"
 )
+# A group of digits that begins with 0 is no element of a list: the `,000` of `1,000`.
+_GROUP_WITH_ZERO = re.compile(r",0\d")
 # The same without a plain comma or space, which separate elements in brackets: `(1\,000, 2\,000)`.
 _GROUPED_IN_BRACKETS = re.compile(
     r"(?<![\d.,])(?<!_)(\d{1,3})((?:(?:\\[,!:;]|\{,\}|,\\!|['’\u202f\u2009])\d{3})+)(?![\d])"
@@ -62,8 +67,9 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\\[dt]?frac\s*\{\s*d\s*([a-z])\s*\}\s*\{\s*d\s*([a-z])\s*\}", r"\1'"),
         # A colour: `\color{red}`.
         (r"\\textcolor\s*\{[^{}]*\}|\\color\s*\{[^{}]*\}", ""),
-        # A root sign before a number without brackets: `√12`.
+        # A root sign before a number without brackets: `√12`, `∛64`.
         (r"√\s*(\d+(?:\.\d+)?)", r"\\sqrt{\1}"),
+        (r"∛\s*(\d+(?:\.\d+)?)", r"\\sqrt[3]{\1}"),
         # Two signs as words or signs of a keyboard: `plus or minus 3`, `+/- 3`.
         (r"(?<![a-zA-Z])(?:plus(?:\s+or\s+|\s*/\s*)minus)(?=\s*[\d\\($])|\+/[-−]", r"\\pm "),
         (r"(?<![a-zA-Z])(?:minus(?:\s+or\s+|\s*/\s*)plus)(?=\s*[\d\\($])|[-−]/\+", r"\\mp "),
@@ -83,16 +89,18 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"^\s*(\d+)\s+out of\s+(\d+)\s*$", r"\1/\2"),
         # A ratio as words: `3 to 4`.
         (r"^\s*(\d+)\s+to\s+(\d+)\s*$", r"\1:\2"),
-        # The letter of each part of a question: `(a) 5, (b) 7`. One letter alone is an option.
-        (
-            r"(?:^|(?<=[,;\s]))\(([a-h])\)\s*(?=[-\d\\$][^,;]*(?:[,;]\s*(?:and\s+)?\([a-h]\)|$))",
-            r"\1: ",
-        ),
         # The ending of an ordinal number: `5th`.
         (_ORDINAL_ENDING.pattern, ""),
         # The letter x as a sign of multiplication: `2 x 10^3`.
         (r"(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))", "*"),
     )
+)
+
+# The space or the end of a row before another equation, and the space between two numbers: the
+# `\quad` of `x = 5 \quad y = 7`.
+_BETWEEN_EQUATIONS = re.compile(
+    r"(?<=[^\s,;:])\s*(?:\\q?quad|\\\\)\s*(?=(?:[a-zA-Z]|\\[a-z]{2,8})(?:_\{?\w+\}?)?\s*=)"
+    r"|(?<=\d)\s*\\q?quad\s*(?=-?\d)"
 )
 
 # Words that change what an answer says, so that they are no mere remark: `not`, `mod`, `million`.
@@ -177,9 +185,10 @@ _SPACING = re.compile(r"\\(?:quad|qquad|[ ,;:!])|~|\s+")
 # Signs of LaTeX whose arguments braces hold together: `x^{12}`. Elsewhere braces say nothing.
 _BRACES_MATTER = re.compile(r"[\\^_]")
 # Punctuation at the end of a word, and quotation marks around one: `"yes",`.
-# `1, 2` and `1: 2` differ: between numbers and letters punctuation says something.
+# `1, 2` and `1: 2` differ: between numbers and letters punctuation says something, and so it does
+# behind a number that is asked, goes on or begins a ratio: `5?`, `5...`, `5:`.
 _KEY_PUNCTUATION = re.compile(
-    r"(?:(?<=[^\W\d_][^\W\d_])[,;:]|[\"`“”.?])+(?=\s|$)|[,;:]+(?=\s*$)|"
+    r"(?:(?<=[^\W\d_][^\W\d_])[,;:?]|[\"`“”]|(?<!\.)\.(?!\.))+(?=\s|$)|[,;]+(?=\s*$)|"
     r"(?<=\s)[\"`“”]+|^[\"`“”]+"
 )
 # An article before a word, but not before a variable: the `the` of `the circle`.
@@ -216,18 +225,25 @@ def unwrapped(text: str) -> str:
     """
     while True:
         before = text
-        text = text.strip().strip("*").strip()
+        text = _without_stars(text.strip()).strip()
         if text.endswith(".") and not text.endswith("..") and "..." not in text[-4:]:
             text = text[:-1]
         if (match := _DELIMITED.fullmatch(text)) is not None:
             text = next(inside for inside in match.groups() if inside is not None)
         if text.startswith(("\\boxed{", "\\fbox{")) and text.endswith("}"):
             text = text[text.index("{") + 1 : -1]
-        text = text.rstrip(",;^")
+        text = text.rstrip(",;。．")
         if text.endswith("!") and _is_exclamation(text):
             text = text.rstrip("!")
         if text == before:
             return text
+
+
+def _without_stars(text: str) -> str:
+    """A text without the stars of Markdown; the one of `5*` or of `R^*` is a sign."""
+    if text.startswith("*") and text.endswith("*") and not text.endswith("^*"):
+        return text.strip("*")
+    return text.removeprefix("* ").removeprefix("**").removesuffix("**")
 
 
 def without_delimiters(text: str) -> str:
@@ -271,8 +287,11 @@ def rewritten(text: str) -> str:
     if _MAY_HAVE_WORDS.search(text):
         for pattern, replacement in _WORD_REWRITES:
             text = pattern.sub(replacement, text)
+    text = with_letters_of_parts(with_usual_brackets(with_plain_numbers(text)))
     for pattern, replacement in _REWRITES:
         text = pattern.sub(replacement, text)
+    if "\\q" in text or ("\\\\" in text and "\\begin" not in text):
+        text = _BETWEEN_EQUATIONS.sub(", ", text)
     if _MAY_HAVE_MONEY.search(text):
         for pattern, replacement in _MONEY_REWRITES:
             text = pattern.sub(replacement, text)
@@ -328,7 +347,9 @@ def without_remark(text: str) -> str:
 
 def has_grouped_digits(text: str) -> bool:
     """Whether a comma may separate groups of digits, or elements of a list: `1,234`."""
-    return "," in text and _GROUPED.search(text) is not None
+    if "," not in text or _GROUP_WITH_ZERO.search(text):
+        return False
+    return _GROUPED.search(text) is not None or may_be_lakhs(text)
 
 
 def text_key(text: str) -> str:
