@@ -348,6 +348,7 @@ BOXED: dict[str, list[tuple[str, str, str]]] = {
         ("(a) 5; (b) 7", "(b) 7; (a) 5", EQUAL),
         ("2;3", "①2\uff1b②3", EQUAL),
         ("6", "(2)(3)", EQUAL),
+        ("(1) 2; (2) 3", "(1) 2 or 3; (2) 3", SEVERAL),
     ],
     "equations side by side": [
         ("x=5, y=7", r"x=5 \quad y=7", EQUAL),
@@ -447,6 +448,7 @@ BOXED: dict[str, list[tuple[str, str, str]]] = {
         ("II", "2", EQUAL),
         ("XIV", "16", DIFFERENT),
         ("II", "III", DIFFERENT),
+        ("VI", "IV", DIFFERENT),
         ("X", "10", DIFFERENT),
         ("4", "IIII", DIFFERENT),
     ],
@@ -487,12 +489,33 @@ BOXED: dict[str, list[tuple[str, str, str]]] = {
         (r"x+C", r"\lfloor x\rfloor+C", DIFFERENT),
         ("A+B+C", "A+B+5+C", DIFFERENT),
     ],
+    "a list in Chinese": [
+        ("2或3", "3 or 2", EQUAL),
+        ("-1和3", "-1, 3", EQUAL),
+        ("x<1或x>2", r"(-\infty,1)\cup(2,\infty)", EQUAL),
+        (r"a>1且a\ne 2", r"a>1 and a\ne 2", EQUAL),
+        ("无解", "no solution", EQUAL),
+        ("2或3", "2", DIFFERENT),
+        ("2", "2或3", SEVERAL),
+        ("5", "5个或6个", DIFFERENT),
+    ],
+    "rows behind one brace": [
+        (r"\left\{\begin{array}{l}x=1\\y=2\end{array}\right.", "x=1, y=2", EQUAL),
+        (r"\left\{\begin{array}{l}x=1\\y=2\end{array}\right.", "(1,2)", EQUAL),
+        (r"\left\{\begin{aligned}x&=1\\y&=2\end{aligned}\right.", "x=1, y=2", EQUAL),
+        (
+            r"f(x)=\left\{\begin{array}{ll}x^2, & x>0\\-x, & x\le 0\end{array}\right.",
+            r"\begin{cases}x^2 & x>0\\-x & x\leq 0\end{cases}",
+            EQUAL,
+        ),
+        (r"\left\{\begin{array}{l}x=1\\y=2\end{array}\right.", "x=2, y=1", DIFFERENT),
+    ],
     "an option in Chinese": [
         ("C", "选C", EQUAL),
         ("C", "C选项", EQUAL),
         ("ABD", "A、B、D", EQUAL),
         ("B", "选C", DIFFERENT),
-        ("C", "选B或C", DIFFERENT),
+        ("C", "选B或C", SEVERAL),
     ],
 }
 # Whole completions: class, then reference, completion, reason.
@@ -607,7 +630,7 @@ WRITTEN: dict[str, list[tuple[str, str, str]]] = {
         ("C", "正确选项是C。", EQUAL),
         ("5", "故答案为\uff1a5", EQUAL),
         ("C", "因此不选C", "no_answer"),
-        ("C", "故选B或C", DIFFERENT),
+        ("C", "故选B或C", SEVERAL),
     ],
     "computations that lead to the last one": [
         ("20", "3*4=12 and 12+8=20.", EQUAL),

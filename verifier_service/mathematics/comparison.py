@@ -79,6 +79,8 @@ class AnswerReading:
     """Condition under which the answer is said to hold; empty without one."""
     number: Number | None = None
     """The number that the text is, if it has nothing but digits, a sign and a point."""
+    roman: int | None = None
+    """The value of a Roman numeral that the text can be."""
 
     @cached_property
     def with_letters(self) -> tuple[Value, frozenset[str]] | None:
@@ -116,7 +118,8 @@ def _read_answer(text: str) -> AnswerReading:
         values += [one for one in (parse_as_list(text), parse_as_range(text)) if one is not None]
     except (Unreadable, RecursionError):
         pass
-    if (roman := roman_value(without_text_commands(unwrapped(text)))) is not None:
+    roman = roman_value(without_text_commands(unwrapped(text)))
+    if roman is not None:
         values.append(Quantity(parse_number(str(roman))))
     values += read_unit_vectors(without_delimiters(unwrapped(text)))
     as_time = read_as_time(text)
@@ -131,6 +134,7 @@ def _read_answer(text: str) -> AnswerReading:
         labelled_option(text),
         several_letters(text),
         read_condition(text),
+        roman=roman,
     )
 
 
@@ -189,6 +193,8 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
         return same_expression(left.number, right.number, rules)
     if left.condition and right.condition and left.condition != right.condition:
         return False
+    if left.roman and right.roman:  # VI is not IV, though the product of its letters is
+        return left.roman == right.roman
     times = [_time_of(one) for one in (left, right)]
     if times[0] and times[1]:
         return same_time(times[0], times[1])

@@ -25,7 +25,7 @@ _COUNTED = re.compile(
 )
 # A character that may change the number before it: the `半` of `个半`, the `多` of `多个`.
 _CHANGES = re.compile(
-    "[半多余餘几幾分之倍成折零一二三四五六七八九十百千万萬亿億两兩不非没或和与與以上下约約差少负]"
+    "[半多余餘几幾分之倍成折零一二三四五六七八九十百千万萬亿億两兩不非没或和与與以上下左约約差少负]"
 )
 
 

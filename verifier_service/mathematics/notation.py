@@ -444,11 +444,18 @@ def brace_pairs(text: str, start: int = 0) -> dict[int, int]:
     return pairs
 
 
+_CHINESE_JOINTS = {
+    **dict.fromkeys(("和", "与", "及", "且", "并且"), "and"),
+    **dict.fromkeys(("或", "或者"), "or"),
+}
+"""Words between the elements of a list, and what they mean."""
+
+
 def _word(word: str, spaced: bool, tokens: list[Token]) -> None:
     """Add the tokens of a run of letters: a function, a product of variables, or a word."""
     lower = word.lower()
     if not word.isascii():
-        tokens.append(Token(Kind.WORD, word, spaced))
+        tokens.append(Token(Kind.WORD, _CHINESE_JOINTS.get(word, word), spaced))
     elif len(word) == 1:
         tokens.append(Token(Kind.LETTER, word, spaced))
     elif lower in FUNCTIONS and lower not in ("max", "min"):

@@ -111,7 +111,7 @@ def several_letters(text: str) -> str:
 
 
 _OPTION_LETTERS = "ABCDEFGHIJ"
-_BETWEEN_LETTERS = r"\s*(?:,|;|、|&|and|\s)\s*"
+_BETWEEN_LETTERS = r"\s*(?:,|;|、|&|and|和|与|\s)\s*"
 _ANY_BRACKETS = r"[(\[]?[A-J][)\]]?"
 _OWN_BRACKETS = r"(?:[A-J]|\([A-J]\)|\[[A-J]\])"
 # Several letters, whatever their brackets: `A, C`, `(A, C)`, `(A) and (C)`, `AC`.

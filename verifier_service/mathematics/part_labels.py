@@ -19,6 +19,10 @@ _LABEL = re.compile(
     r"(?:[(（]\s*(?P<bracketed>[1-9]|[a-h]|i{1,3}|iv|vi{0,3}|ix)\s*[)）]"
     r"|(?P<bare>[1-9]|[a-h])\)|(?P<circled>[①-⑨]))[:：.]?\s*(?=[^\s,;])"
 )
+# A sign or word that makes several values of one part: the `or` of `(1) 2 or 3`.
+_SEPARATES = re.compile(r"[;，；、]|,(?!\d{3}(?!\d))|\bor\b|\band\b|[或和且]")
+# A group in brackets, such as a point: `(1, 2)`.
+_IN_BRACKETS = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]")
 # Commas and semicolons, and the space around them, at the ends of a part: the `;` of `2;`.
 _AROUND = " \t\n,;，；。"
 
@@ -42,7 +46,7 @@ def with_letters_of_parts(text: str) -> str:
     parts = [
         text[label.end() : end].strip(_AROUND) for label, end in zip(labels, ends, strict=True)
     ]
-    if not all(parts):
+    if not all(parts) or any(_SEPARATES.search(_IN_BRACKETS.sub("", one)) for one in parts):
         return text
     return "; ".join(f"{_LETTERS[rank]}: {part}" for rank, part in zip(ranks, parts, strict=True))
 

@@ -103,6 +103,14 @@ _BETWEEN_EQUATIONS = re.compile(
     r"|(?<=\d)\s*\\q?quad\s*(?=-?\d)"
 )
 
+# Rows behind one brace: `\left\{\begin{array}{l} x = 1 \\ y = 2 \end{array}\right.` The
+# point at the end is lost where a full stop is taken off.
+_BRACED_ROWS = re.compile(
+    r"\\left\s*\\(?:\{|lbrace)\s*\\begin\{(?P<name>array|matrix|aligned|align|split|gathered)\}"
+    r"(?:\s*\{[lcr|\s]{1,9}\})?(?P<rows>.{1,1000}?)\\end\{(?P=name)\}\s*\\right\s*\.?",
+    re.DOTALL,
+)
+
 # Words that change what an answer says, so that they are no mere remark: `not`, `mod`, `million`.
 _TELLING = (
     r"mod|modulo|base|binary|hex|not|no|none|never|or|nor|either|neither|perhaps|maybe|possibl[ey]|"
@@ -287,6 +295,8 @@ def rewritten(text: str) -> str:
     if _MAY_HAVE_WORDS.search(text):
         for pattern, replacement in _WORD_REWRITES:
             text = pattern.sub(replacement, text)
+    if "\\left" in text and "\\begin" in text:
+        text = _BRACED_ROWS.sub(_as_environment, text)
     text = with_letters_of_parts(with_usual_brackets(with_plain_numbers(text)))
     for pattern, replacement in _REWRITES:
         text = pattern.sub(replacement, text)
@@ -299,6 +309,14 @@ def rewritten(text: str) -> str:
         text = _GROUPED_DECIMALS.sub(_joined_groups, text)
     in_brackets = text.startswith(_BRACKETS)  # (3,100) is a pair
     return (_GROUPED_IN_BRACKETS if in_brackets else _GROUPED).sub(_joined_groups, text)
+
+
+def _as_environment(braced: re.Match[str]) -> str:
+    """The cases of a function, or the equations of a system: cells that end with `=` set those."""
+    rows = braced["rows"]
+    is_aligned = re.search(r"&\s*=|=\s*&", rows) is not None
+    name = "aligned" if is_aligned else "cases"
+    return rf"\begin{{{name}}}{rows}\end{{{name}}}"
 
 
 def _joined_groups(number: re.Match[str]) -> str:

@@ -154,7 +154,8 @@ def _stands_for_unit(tokens: Sequence[Token], start: int, end: int) -> bool:
     if any(one.kind is Kind.WORD for one in run):  # \text{m}\text{s} are two units
         return any(one.text in GREEK_SIGNS for one in run)
     is_prefixed = len(run) > 1 or run[0].text == "Omega"
-    follows_number = start > 0 and tokens[start - 1].kind is Kind.NUMBER and run[0].spaced
+    is_number = start > 0 and tokens[start - 1].kind is Kind.NUMBER
+    follows_number = run[0].spaced and (is_number or _ends_with_power_of_ten(tokens[:start]))
     return is_prefixed and follows_number and end == len(tokens)
 
 
