@@ -510,6 +510,27 @@ BOXED: dict[str, list[tuple[str, str, str]]] = {
         ),
         (r"\left\{\begin{array}{l}x=1\\y=2\end{array}\right.", "x=2, y=1", DIFFERENT),
     ],
+    "several names for one value": [
+        ("(0,0,0)", "x=y=z=0", EQUAL),
+        ("x=y=z=1", "x=1, y=1, z=1", EQUAL),
+        ("a=b=2", "2", EQUAL),
+        ("x=y=z=1", "(1,1)", DIFFERENT),
+        ("x=y=z=1", "(1,1,2)", DIFFERENT),
+    ],
+    "a ratio of segments": [
+        (r"\frac{AB}{CD}=2", "2", EQUAL),
+        ("AB=5", "5", EQUAL),
+        (r"\frac{AB}{CD}=2", r"\frac12", DIFFERENT),
+        (r"\frac{x}{y}=2", "2", DIFFERENT),
+        (r"AB \cdot CD = 12", "12", EQUAL),
+    ],
+    "names of the tangent": [
+        (r"\operatorname{tg} x", r"\tan x", EQUAL),
+        (r"\mathrm{ctg} x", r"\cot x", EQUAL),
+        (r"\tan x", r"\operatorname{tg}x", EQUAL),
+        (r"\operatorname{tg} x", r"\cot x", DIFFERENT),
+        (r"\operatorname{ctg} x", r"\tan x", DIFFERENT),
+    ],
     "an option in Chinese": [
         ("C", "选C", EQUAL),
         ("C", "C选项", EQUAL),

@@ -148,6 +148,24 @@ def parse_as_range(text: str) -> Value | None:
     return None if between is None else as_ranges(parse_answer(between))
 
 
+def parse_as_names(text: str) -> Value | None:
+    """The other reading of `x = y = z = 1`: each name with its value; None for any other text."""
+    match = _SAME_VALUE.fullmatch(without_delimiters(unwrapped(text)))
+    if match is None:
+        return None
+    value = parse_answer(match["value"])
+    names = [name.strip() for name in match["names"].split("=")[:-1]]
+    if len(set(names)) < len(names) or isinstance(value, Several | Words):
+        return None
+    return Several("list", tuple(Named(name, value) for name in names))
+
+
+# Several letters with one value: `x = y = z = 1`.
+_SAME_VALUE = re.compile(
+    r"(?P<names>(?:\s*[a-zA-Z]\s*=){2,6})(?P<value>\s*[-−]?[\d\\][^=≈,;]{0,60})"
+)
+
+
 def parse_with_letters(text: str) -> tuple[Value, frozenset[str]] | None:
     """The reading of a text in which short words are products of variables: `ax-ay`, `ma`.
 

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from verifier_service.mathematics.answer_parser import (
     parse_answer,
     parse_as_list,
+    parse_as_names,
     parse_as_range,
     parse_with_letters,
 )
@@ -115,7 +116,8 @@ def _read_answer(text: str) -> AnswerReading:
     values: list[Value] = []
     try:
         values.append(_parsed(text))
-        values += [one for one in (parse_as_list(text), parse_as_range(text)) if one is not None]
+        others = (parse_as_list(text), parse_as_range(text), parse_as_names(text))
+        values += [one for one in others if one is not None]
     except (Unreadable, RecursionError):
         pass
     roman = roman_value(without_text_commands(unwrapped(text)))

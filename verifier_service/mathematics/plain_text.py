@@ -103,6 +103,8 @@ _BETWEEN_EQUATIONS = re.compile(
     r"|(?<=\d)\s*\\q?quad\s*(?=-?\d)"
 )
 
+# The name of the tangent or cotangent in eastern Europe and China: `\operatorname{tg}`.
+_OTHER_TANGENT = re.compile(r"\\(?:operatorname|mathrm|text)\s*\{\s*(c|co)?tg\s*\}")
 # Rows behind one brace: `\left\{\begin{array}{l} x = 1 \\ y = 2 \end{array}\right.` The
 # point at the end is lost where a full stop is taken off.
 _BRACED_ROWS = re.compile(
@@ -240,7 +242,7 @@ def unwrapped(text: str) -> str:
             text = next(inside for inside in match.groups() if inside is not None)
         if text.startswith(("\\boxed{", "\\fbox{")) and text.endswith("}"):
             text = text[text.index("{") + 1 : -1]
-        text = text.rstrip(",;。．")
+        text = text.rstrip(",;^。．")
         if text.endswith("!") and _is_exclamation(text):
             text = text.rstrip("!")
         if text == before:
@@ -288,7 +290,7 @@ def rewritten(text: str) -> str:
     >>> rewritten("3 out of 4"), rewritten("1,234,567"), rewritten("2 x 10^3")
     ('3/4', '1234567', '2*10^3')
     """
-    text = without_remark(text)
+    text = _OTHER_TANGENT.sub(_as_tangent, without_remark(text))
     words = without_text_commands(text)
     if "\\" not in words and not _SIGN_IN_TEXT.search(text):
         text = words
@@ -309,6 +311,10 @@ def rewritten(text: str) -> str:
         text = _GROUPED_DECIMALS.sub(_joined_groups, text)
     in_brackets = text.startswith(_BRACKETS)  # (3,100) is a pair
     return (_GROUPED_IN_BRACKETS if in_brackets else _GROUPED).sub(_joined_groups, text)
+
+
+def _as_tangent(name: re.Match[str]) -> str:
+    return r"\cot " if name[1] else r"\tan "
 
 
 def _as_environment(braced: re.Match[str]) -> str:

@@ -288,8 +288,12 @@ def _is_asked_for(left: Expression) -> bool:
     """Whether an equation with this left side states a value, rather than one to solve."""
     if isinstance(left, Call):  # |AB|, sin A
         return not variables(left) & _UNKNOWNS and _is_measurable(left)
-    if isinstance(left, Product):  # the segment AB
-        return all(isinstance(one, Symbol) and one.name.isupper() for one in left.factors)
+    if isinstance(left, Product):  # the segment AB, the ratio AB/CD
+        return all(
+            isinstance(one, Product | Power | Number)
+            or (isinstance(one, Symbol) and one.name.isupper())
+            for one in walk(left)
+        )
     return isinstance(left, Sum) and all(map(_is_power_of_asked, left.terms))
 
 
