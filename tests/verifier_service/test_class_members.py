@@ -374,6 +374,9 @@ BOXED: dict[str, list[tuple[str, str, str]]] = {
         ("18 g/mol", "18 g mol^{-1}", EQUAL),
         ("8.314 J/(mol K)", "8.314 J mol^{-1} K^{-1}", EQUAL),
         ("50 kJ/mol", "50 kJmol^{-1}", EQUAL),
+        ("5 m/s", "5 m s^-1", EQUAL),
+        ("0.5 s^-1", "0.5 Hz", EQUAL),
+        ("5 m/s", "5 m s^-2", DIFFERENT),
         ("5 m/s", "5 ms", DIFFERENT),
         ("5 m/s", "5 ms^{-2}", DIFFERENT),
         ("18 g/mol", "18 kg mol^{-1}", DIFFERENT),
@@ -450,6 +453,7 @@ BOXED: dict[str, list[tuple[str, str, str]]] = {
         ("II", "III", DIFFERENT),
         ("VI", "IV", DIFFERENT),
         ("X", "10", DIFFERENT),
+        ("20", "XX", DIFFERENT),
         ("4", "IIII", DIFFERENT),
     ],
     "a counter behind a number": [

@@ -83,6 +83,8 @@ def roman_value(text: str) -> int | None:
     """
     if not 1 < len(text) <= MAX_ROMAN_CHARACTERS or _ROMAN.fullmatch(text) is None:
         return None
+    if set(text) == {"X"}:  # `XX` stands for a number that is left out
+        return None
     values = [_ROMAN_VALUES[letter] for letter in text]
     return sum(
         -value if value < following else value

@@ -600,8 +600,9 @@ def _exponent_after(tokens: Sequence[Token], index: int) -> tuple[int, int]:
     if following[1:2] == ["{"]:
         width = following.index("}") + 1 if "}" in following else 0
         digits = "".join(following[2 : width - 1])
-    else:
-        width, digits = 2, "".join(following[1:2])
+    else:  # `^2`, `^-1`
+        width = 3 if following[1:2] == ["-"] else 2
+        digits = "".join(following[1:width])
     try:
         return int(digits), index + width
     except ValueError:
