@@ -503,7 +503,16 @@ BOXED: dict[str, list[tuple[str, str, str]]] = {
         ("2", "2或3", SEVERAL),
         ("5", "5个或6个", DIFFERENT),
     ],
+    "statements by their numbers": [
+        ("①②③", "①, ②, ③", EQUAL),
+        ("②④", "④②", EQUAL),
+        ("①③", r"\text{①③}", EQUAL),
+        ("①②", "①③", DIFFERENT),
+        ("①②③", "①②", DIFFERENT),
+        ("①", "1", DIFFERENT),
+    ],
     "rows behind one brace": [
+        (r"\left\{\begin{array}{l}x=1,\\y=2.\end{array}\right.", "x=1, y=2", EQUAL),
         (r"\left\{\begin{array}{l}x=1\\y=2\end{array}\right.", "x=1, y=2", EQUAL),
         (r"\left\{\begin{array}{l}x=1\\y=2\end{array}\right.", "(1,2)", EQUAL),
         (r"\left\{\begin{aligned}x&=1\\y&=2\end{aligned}\right.", "x=1, y=2", EQUAL),

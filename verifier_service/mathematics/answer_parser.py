@@ -115,6 +115,8 @@ def parse_answer(text: str) -> Value:
     text = unwrapped(text)
     if not text or is_date_in_digits(text) or _DECIMAL_COMMA.fullmatch(text):
         return Words(text)
+    if _STATEMENTS.fullmatch(text):
+        return Words("".join(sorted(set(_STATEMENT.findall(text)))))
     if _NUMBER_OF_ELEMENTS.search(text):
         raise Unreadable("the number of elements of a set")
     text = with_binomials(rewritten(text))
@@ -128,6 +130,9 @@ def parse_answer(text: str) -> Value:
 
 # A number whose decimals begin with 0, and no list of two whole numbers: `10,05`, but not `1,000`.
 _DECIMAL_COMMA = re.compile(r"[-−+]?\d+,0(?:\d|\d{3,})")
+# The number of a statement that a question lists, and several of them: `②`, `①, ③`.
+_STATEMENT = re.compile("[①-⑨]")
+_STATEMENTS = re.compile(r"[①-⑨](?:[\s,\uff0c、和与]{0,3}[①-⑨]){0,8}")
 # The sign of a number of elements: the `\#` of `\#\{12\}`, which is 1.
 _NUMBER_OF_ELEMENTS = re.compile(r"\\#\s*(?:\\left\s*)?[\\({A-Z]")
 

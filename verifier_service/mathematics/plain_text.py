@@ -113,6 +113,9 @@ _BRACED_ROWS = re.compile(
     re.DOTALL,
 )
 
+# Punctuation at the end of a row: the comma of `x = 1, \\`.
+_END_OF_ROW = re.compile(r"[,;.]\s{0,9}(?=\\\\|\Z)")
+
 # Words that change what an answer says, so that they are no mere remark: `not`, `mod`, `million`.
 _TELLING = (
     r"mod|modulo|base|binary|hex|not|no|none|never|or|nor|either|neither|perhaps|maybe|possibl[ey]|"
@@ -319,7 +322,7 @@ def _as_tangent(name: re.Match[str]) -> str:
 
 def _as_environment(braced: re.Match[str]) -> str:
     """The cases of a function, or the equations of a system: cells that end with `=` set those."""
-    rows = braced["rows"]
+    rows = _END_OF_ROW.sub("", braced["rows"])
     is_aligned = re.search(r"&\s*=|=\s*&", rows) is not None
     name = "aligned" if is_aligned else "cases"
     return rf"\begin{{{name}}}{rows}\end{{{name}}}"
