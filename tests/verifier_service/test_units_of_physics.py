@@ -92,6 +92,7 @@ RIGHT = [
     (r"4\pmod 7", r"-3\pmod 7"),
     ("odd", r"\text{odd function}"),
     (r"\text{isosceles triangle}", "isosceles"),
+    (r"9.8\ \mathrm{m/s^2}", r"9.8\ \mathrm{ms^{-2}}"),
 ]
 WRONG = [
     ("5 kV", "5 V"),
@@ -99,7 +100,6 @@ WRONG = [
     ("5 mg", r"5 \mu\text{g}"),
     (r"5\ \Omega", r"5\ \mathrm{k}\Omega"),
     (r"3\ \mathrm{N/C}", r"3\ \mathrm{N/m}"),
-    (r"9.8\ \mathrm{m/s^2}", r"9.8\ \mathrm{ms^{-2}}"),
     (r"20^\circ\text{C}", "20 degrees Fahrenheit"),
     (r"20^\circ\text{C}", "20 F"),
     (r"2\text{ T}", r"2\text{ H}"),

@@ -126,7 +126,7 @@ REMARKS = (
 )
 TELLING_REMARKS = (
     *(" (not the answer)", r" \text{ (or six)}", r"\text{ (wrong answer)}", r"\text{ (and six)}"),
-    *(r" \text{ (perhaps also six)}", " (in base seven)", r"\text{ (plus a constant)}"),
+    *(r" \text{ (perhaps also six)}", " (in base two)", r"\text{ (plus a constant)}"),
     *(" (times two)", r" \text{ million}", r" \text{ (in thousands)}", r"\text{ (negative)}"),
     *(r"\text{ (squared)}", " (six is possible)", " (another is six)", " (6 works as well)"),
 )

@@ -30,6 +30,7 @@ from verifier_service.mathematics.expressions import (
     is_constant,
     variables,
 )
+from verifier_service.mathematics.interval_notation import range_between
 from verifier_service.mathematics.notation import Kind, Token, Unreadable, tokenize
 from verifier_service.mathematics.plain_text import (
     has_grouped_digits,
@@ -37,6 +38,7 @@ from verifier_service.mathematics.plain_text import (
     text_key,
     unwrapped,
     without_delimiters,
+    without_text_commands,
 )
 from verifier_service.mathematics.quantities import (
     begins_unit,
@@ -46,6 +48,7 @@ from verifier_service.mathematics.quantities import (
     with_signs_of_units,
 )
 from verifier_service.mathematics.ranges import (
+    as_ranges,
     combine_ranges,
     interval,
     solve_inequality,
@@ -80,6 +83,8 @@ _MAX_MEMBERSHIP = 7
 CHAIN_TOLERANCE = 1e-6
 """Relative difference that is allowed between the sides of `1/3 = 0.333333 = ...`."""
 
+_Constants = tuple[Expression, Expression]
+"""A constant and what it is rounded to."""
 _EQUALITIES = frozenset({"=", "≈"})
 _RELATIONS = _EQUALITIES | {"<", "<=", ">", ">=", "!="}
 _RELATIONS_AND_MEMBERSHIP = _RELATIONS | {"∈"}
@@ -108,8 +113,10 @@ def parse_answer(text: str) -> Value:
     Fraction(1, 1)
     """
     text = unwrapped(text)
-    if not text or is_date_in_digits(text):
+    if not text or is_date_in_digits(text) or _DECIMAL_COMMA.fullmatch(text):
         return Words(text)
+    if _STATEMENTS.fullmatch(text):
+        return Words("".join(sorted(set(_STATEMENT.findall(text)))))
     if _NUMBER_OF_ELEMENTS.search(text):
         raise Unreadable("the number of elements of a set")
     text = with_binomials(rewritten(text))
@@ -121,6 +128,11 @@ def parse_answer(text: str) -> Value:
     return _AnswerParser([*tokens[:start], *spelled]).answer()
 
 
+# A number whose decimals begin with 0, and no list of two whole numbers: `10,05`, but not `1,000`.
+_DECIMAL_COMMA = re.compile(r"[-−+]?\d+,0(?:\d|\d{3,})")
+# The number of a statement that a question lists, and several of them: `②`, `①, ③`.
+_STATEMENT = re.compile("[①-⑨]")
+_STATEMENTS = re.compile(r"[①-⑨](?:[\s,\uff0c、和与]{0,3}[①-⑨]){0,8}")
 # The sign of a number of elements: the `\#` of `\#\{12\}`, which is 1.
 _NUMBER_OF_ELEMENTS = re.compile(r"\\#\s*(?:\\left\s*)?[\\({A-Z]")
 
@@ -133,6 +145,30 @@ def parse_as_list(text: str) -> Value | None:
         return _AnswerParser(tokenize(without_delimiters(unwrapped(text)))).answer()
     except Unreadable:
         return None
+
+
+def parse_as_range(text: str) -> Value | None:
+    """The other reading of `3-5`, of `3 to 5`: the numbers between; None for any other text."""
+    between = range_between(without_text_commands(unwrapped(text)))
+    return None if between is None else as_ranges(parse_answer(between))
+
+
+def parse_as_names(text: str) -> Value | None:
+    """The other reading of `x = y = z = 1`: each name with its value; None for any other text."""
+    match = _SAME_VALUE.fullmatch(without_delimiters(unwrapped(text)))
+    if match is None:
+        return None
+    value = parse_answer(match["value"])
+    names = [name.strip() for name in match["names"].split("=")[:-1]]
+    if len(set(names)) < len(names) or isinstance(value, Several | Words):
+        return None
+    return Several("list", tuple(Named(name, value) for name in names))
+
+
+# Several letters with one value: `x = y = z = 1`.
+_SAME_VALUE = re.compile(
+    r"(?P<names>(?:\s*[a-zA-Z]\s*=){2,6})(?P<value>\s*[-−]?[\d\\][^=≈,;]{0,60})"
+)
 
 
 def parse_with_letters(text: str) -> tuple[Value, frozenset[str]] | None:
@@ -269,22 +305,39 @@ class _AnswerParser:
 
     def _equality(self, parts: list[list[Token]], signs: Sequence[str]) -> Value:
         """An equation; what stands behind `≈` only rounds it: `1/3 ≈ 0.33` is a third."""
-        if signs[-1] == "≈" and "≈" not in signs[:-1] and are_constant(parts[-2]):
-            return self._rounded(parts, signs)
+        if signs[-1] == "≈" and "≈" not in signs[:-1]:
+            if are_constant(parts[-2]):
+                return self._rounded(parts, signs, _constants(*parts[-2:]))
+            if (amounts := self._amounts(*parts[-2:])) is not None:
+                return self._rounded(parts, signs, amounts)
         if signs == ["≈"] and _is_name(parts[0]) and _is_name(parts[1]):
             return Words(" ≈ ".join(_name(part) for part in parts))  # no equation of two variables
         if "≈" in signs and not _is_name(parts[0]):
-            if len(parts) == 2 and _are_far_apart(*parts):
+            if len(parts) == 2 and _are_far_apart(_constants(*parts)):
                 return Words(" ≈ ".join(_name(part) for part in parts))
             parts = parts[: signs.index("≈") + 1]
         return self._item(parts[0]) if len(parts) == 1 else self._equation(parts)
 
-    def _rounded(self, parts: list[list[Token]], signs: Sequence[str]) -> Value:
+    def _rounded(
+        self, parts: list[list[Token]], signs: Sequence[str], sides: _Constants | None
+    ) -> Value:
         """A constant and what its author rounds it to: `x = 5/3 ≈ 1.67`."""
-        if _are_far_apart(parts[-2], parts[-1]):
+        if _are_far_apart(sides):
             return Words(" ≈ ".join(_name(part) for part in parts))
         value = self._equality(parts[:-1], signs[:-1]) if signs[:-1] else self._item(parts[0])
-        return with_rounding(value, rounding_of(parts[-2], parts[-1]))
+        return with_rounding(value, rounding_of(*sides) if sides else None)
+
+    def _amounts(self, exact: list[Token], rounded: list[Token]) -> _Constants | None:
+        """The numbers of a constant and its rounding in one unit: `12\\pi cm ≈ 37.7 cm`."""
+        try:
+            values = self._items((exact, rounded))
+        except Unreadable:
+            return None
+        amounts = [one for one in values if isinstance(one, Quantity) and one.unit is not None]
+        if len(amounts) < 2 or amounts[0].unit != amounts[1].unit:
+            return None
+        expressions = amounts[0].expression, amounts[1].expression
+        return None if any(map(variables, expressions)) else expressions
 
     def _equation(self, parts: list[list[Token]]) -> Value:
         """Two or more sides, all equal."""
@@ -669,13 +722,23 @@ MAX_ROUGHNESS = 0.1
 """Largest relative difference of sides with `≈` between them."""
 
 
-def _are_far_apart(left: list[Token], right: list[Token]) -> bool:
-    """Whether constants differ by more than rounding: those of `5 ≈ 6`, but not of `17/3 ≈ 6`."""
+def _constants(left: list[Token], right: list[Token]) -> _Constants | None:
+    """The expressions of two sides; None where one is none."""
     try:
-        one, other = numeric(parse_expression(left), {}, 15), parse_expression(right)
-        value = numeric(other, {}, 15)
+        return parse_expression(left), parse_expression(right)
+    except Unreadable:
+        return None
+
+
+def _are_far_apart(sides: _Constants | None) -> bool:
+    """Whether constants differ by more than rounding: those of `5 ≈ 6`, but not of `17/3 ≈ 6`."""
+    if sides is None:
+        return False
+    try:
+        one, value = (numeric(side, {}, 15) for side in sides)
     except (Undefined, Unreadable):
         return False
+    other = sides[1]
     places = other.decimals or 0 if isinstance(other, Number) else 0
     is_beyond_places = bool(abs(one - value) >= 10.0**-places)
     return is_beyond_places and _are_rough(one, value)

@@ -18,12 +18,13 @@ _SPACE = r"(?:\\[,;:! ]|[ ~])*"
 # `I` of `- I'm sure`.
 _SYMBOL = r"[a-zA-Z](?![a-zA-Z'’]|\s+[a-zA-Z]{2}|\.\w)"
 # An operator right behind a box, with the beginning of its operand: the `+1` of `\boxed{41}+1`, the
-# `^2` of `\boxed{41}^2`, the `0` of `\boxed{41}0`; but neither a degree nor a dash before words.
+# `^2` of `\boxed{41}^2`, the `0` of `\boxed{41}0`; but neither a degree nor a dash before words,
+# nor the `I` of `\boxed{41}I think`.
 _OPERATOR_BEHIND = re.compile(
     rf"{_SPACE}(?:[-−+/×·]{_SPACE}(?:\d|\\(?:d?frac|sqrt|pi)|{_SYMBOL})"
     rf"|\*(?!\*){_SPACE}\d|\^(?!\s*\{{?\s*\\(?:circ|text|prime))|_\s*\{{?\d|!\s*(?:\$|\\[\])])"
     r"|\\(?:cdot|times|div|pm|mp|pi|sqrt|d?frac|sin|cos|ln|log)(?![a-zA-Z]))"
-    r"|\d|\.\d|[a-zA-Z](?![a-zA-Z'’])"
+    r"|\d|\.\d|(?![AaI]\s+[a-z]{2})[a-zA-Z](?![a-zA-Z'’])"
 )
 # An operator right before a box: the `2\cdot` of `2\cdot\boxed{41}`, the `\sqrt{` of
 # `\sqrt{\boxed{41}}`. Signs and digits before a box belong to its content already.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 # A number in prose: `1 3/4`, `10:30 a.m.`, `3:4`, `$1,250.50`, `-.5`, `20%`, `\frac{1}{2}`.
 NUMBER = re.compile(
@@ -79,6 +80,12 @@ _RESULT = re.compile(
     r"\s*=\s*(?P<value>[-−]?[$€£]?[-−]?\d[\d,]*(?:\.\d+)?(?:\s*\\?%)?)(?![\w^(])(?!\s*[-−+*/×·÷=^(]\s*\d)"
     r"(?!\s*[≈=])"
 )
+# A verb behind a result that says what becomes of it: the `are needed` of `12 eggs are needed`.
+_PASSIVE = re.compile(
+    r"\b(?:is|are|was|were|will\s+be)\s+(?:needed|required|used|left|sold|made|produced|bought|eaten"
+    r"|given|available|enough)\b",
+    re.IGNORECASE,
+)
 # A word behind a result with which the line goes on to another one: the `so` of `, so it is 5`.
 _GOES_ON = re.compile(
     r"\b(?:or|so|thus|hence|therefore|then|but|and|which|leaving|making|giving|gives?|either|maybe|perhaps"
@@ -100,6 +107,34 @@ def computes(line: str) -> bool:
     (True, False)
     """
     return _RESULT.search(line) is not None and _NO_RESULT.search(line) is None
+
+
+# Words between computations of which each uses the one before it: `and`, `First`, `so we get`.
+_LINKS = re.compile(
+    r"(?:(?:and|so|then|thus|hence|therefore|first|next|finally|now|we|get|have|which|gives)\b|[\s,;.])*",
+    re.IGNORECASE,
+)
+# The words behind the last of them: ` apples.`
+_COUNTED = re.compile(r"(?:\s+(?!or\b|and\b)[A-Za-z]+){0,3}[.!\s]*")
+
+
+def last_of_results(line: str) -> str | None:
+    """The number that the last computation of a line gives, where it goes on from the others.
+
+    >>> last_of_results("3*4=12 and 12+8=20."), last_of_results("3+4=7, 5+2=7")
+    ('20', None)
+    """
+    results = list(_RESULT.finditer(line))
+    if len(results) < 2 or not _LINKS.fullmatch(line, 0, results[0].start()):
+        return None
+    for one, other in pairwise(results):
+        operands = re.split(r"[^\d.]+", other[0].rpartition("=")[0])
+        is_used = number_text(one["value"]) in operands
+        if not is_used or not _LINKS.fullmatch(line, one.end(), other.start()):
+            return None
+    return (
+        number_text(results[-1]["value"]) if _COUNTED.fullmatch(line, results[-1].end()) else None
+    )
 
 
 # A sentence about one number that says when, or what for, behind it: `So she has 42 apples after 3
@@ -132,7 +167,8 @@ def closing_result(line: str) -> tuple[int, int] | None:
         start, end = results[-1].span("value")
         behind = line[end:]
         is_last = not any(map(str.isdigit, behind))
-        return None if is_last or _GOES_ON.search(behind) else (start, end)
+        goes_on = _GOES_ON.search(_PASSIVE.sub("", behind)) is not None
+        return None if is_last or goes_on else (start, end)
     sentence = re.split(r"(?<=[.!?])\s+", line.strip("* "))[-1]
     match = _FIRST_NUMBER.fullmatch(sentence)
     if match is None:

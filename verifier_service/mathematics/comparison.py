@@ -12,6 +12,8 @@ from functools import cached_property, lru_cache
 from verifier_service.mathematics.answer_parser import (
     parse_answer,
     parse_as_list,
+    parse_as_names,
+    parse_as_range,
     parse_with_letters,
 )
 from verifier_service.mathematics.chemistry import (
@@ -21,6 +23,7 @@ from verifier_service.mathematics.chemistry import (
 )
 from verifier_service.mathematics.closing_statement import Joint
 from verifier_service.mathematics.conditions import read_condition
+from verifier_service.mathematics.decimals import significant_digits
 from verifier_service.mathematics.expression_parser import parse_number
 from verifier_service.mathematics.expressions import Number
 from verifier_service.mathematics.form import (
@@ -32,12 +35,18 @@ from verifier_service.mathematics.form import (
 )
 from verifier_service.mathematics.inequalities import same_solutions
 from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.number_notation import roman_value
 from verifier_service.mathematics.option_letters import Option, labelled_option, several_letters
 from verifier_service.mathematics.periodic import same_family
-from verifier_service.mathematics.plain_text import text_key, unwrapped, without_delimiters
+from verifier_service.mathematics.plain_text import (
+    text_key,
+    unwrapped,
+    without_delimiters,
+    without_text_commands,
+)
 from verifier_service.mathematics.quantity_comparison import same_expression
 from verifier_service.mathematics.ranges import as_ranges
-from verifier_service.mathematics.roundings import is_rounded, with_rounding_sign
+from verifier_service.mathematics.roundings import is_rounded, rounding_of, with_rounding_sign
 from verifier_service.mathematics.rules import Form, FormFault, Rules
 from verifier_service.mathematics.series import same_series
 from verifier_service.mathematics.unit_vectors import read_unit_vectors
@@ -71,6 +80,8 @@ class AnswerReading:
     """Condition under which the answer is said to hold; empty without one."""
     number: Number | None = None
     """The number that the text is, if it has nothing but digits, a sign and a point."""
+    roman: int | None = None
+    """The value of a Roman numeral that the text can be."""
 
     @cached_property
     def with_letters(self) -> tuple[Value, frozenset[str]] | None:
@@ -105,11 +116,13 @@ def _read_answer(text: str) -> AnswerReading:
     values: list[Value] = []
     try:
         values.append(_parsed(text))
-        as_list = parse_as_list(text)
-        if as_list is not None:
-            values.append(as_list)
+        others = (parse_as_list(text), parse_as_range(text), parse_as_names(text))
+        values += [one for one in others if one is not None]
     except (Unreadable, RecursionError):
         pass
+    roman = roman_value(without_text_commands(unwrapped(text)))
+    if roman is not None:
+        values.append(Quantity(parse_number(str(roman))))
     values += read_unit_vectors(without_delimiters(unwrapped(text)))
     as_time = read_as_time(text)
     if as_time is not None:
@@ -123,6 +136,7 @@ def _read_answer(text: str) -> AnswerReading:
         labelled_option(text),
         several_letters(text),
         read_condition(text),
+        roman=roman,
     )
 
 
@@ -144,11 +158,31 @@ _kept_reading = lru_cache(MAX_KEPT_READINGS)(_read_answer)
 
 
 def joined_answer(readings: Sequence[AnswerReading], text: str, joint: Joint) -> AnswerReading:
-    """Several statements as one answer: a list, or alternatives."""
+    """Several statements as one answer: a list, or alternatives; two forms of one value are it."""
+    if len(readings) == 2 and joint == "list" and _are_one_value(*readings):
+        return readings[0]
     values = tuple(one.values[0] for one in readings if one.values)
     kind = "tuple" if joint == "parts" else joint
     together = (Several(kind, values),) if len(values) == len(readings) else ()
     return AnswerReading(text, text_key(text), together, None)
+
+
+MIN_DIGITS_OF_ROUNDING = 3
+"""Significant digits from which a decimal behind a value rounds it, and is no value of its own."""
+_EXACTLY = Rules("require", "strict", order_matters=True, tolerance=0.0, rounding=None)
+
+
+def _are_one_value(first: AnswerReading, second: AnswerReading) -> bool:
+    """Whether the second statement is the first one in another form, or rounds it."""
+    if not first.values or not second.values:
+        return False
+    one, other = first.values[0], second.values[0]
+    if same_value(one, other, _EXACTLY):
+        return True
+    if not isinstance(one, Quantity) or not isinstance(other, Quantity) or one.unit != other.unit:
+        return False
+    rounding = rounding_of(one.expression, other.expression)
+    return rounding is not None and significant_digits(rounding) >= MIN_DIGITS_OF_ROUNDING
 
 
 def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool | None:
@@ -161,6 +195,8 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
         return same_expression(left.number, right.number, rules)
     if left.condition and right.condition and left.condition != right.condition:
         return False
+    if left.roman and right.roman:  # VI is not IV, though the product of its letters is
+        return left.roman == right.roman
     times = [_time_of(one) for one in (left, right)]
     if times[0] and times[1]:
         return same_time(times[0], times[1])
@@ -242,9 +278,10 @@ def _leaves_more(answer: AnswerReading, reference: AnswerReading) -> bool:
 
 
 # A mark that math-verify does not see: `\bar`, `'`, `...`, the `^*` of `x^*`, the `^{+` of
-# `5^{+1}_{-1}`, the `_` of `12_{hex}`, the `\%2` of `12\%2`.
+# `5^{+1}_{-1}`, the `_` of `12_{hex}`, the `\%2` of `12\%2`, the sign at an end of `5-` or `/5`.
 _MARK = re.compile(
-    r"(?<=\d)_|%\s*\d|\\(?:#|bar|hat|tilde|overline|dot|ddot|partial|ldots|cdots|dots)(?![a-z])|'|\.\.\.|\^\{?[(*+]"
+    r"(?<=\d)_|%\s*\d|\\(?:#|bar|hat|tilde|overline|dot|ddot|partial|ldots|cdots|dots)(?![a-z])|'|\.\.+|…"
+    r"|\^\{?[(*+]|(?:[-+*/^=:<>?&|@~]|\\(?:cdot|times|div|pm|mp))(?=[\s$]*$)|^[\s$]*[*/^:?&@]"
 )
 
 

@@ -171,23 +171,27 @@ def _roots_agree(first: Expression, second: Expression, name: str) -> bool | Non
     return num_agreeing >= 3
 
 
+_PLACES = (3, -17, 12, 31)
+"""Values of a variable at which an expression is tried; `|x|` is linear at the positive ones."""
+
+
 def _linear_root(expression: Expression, name: str, point: dict[str, Fraction]) -> Fraction | None:
     """The root in a variable of an expression that is linear in it or in its reciprocal.
 
     None for any other expression.
     """
     try:
-        values = [exact(expression, {**point, name: Fraction(x)}) for x in (3, 7, 12, 31)]
+        values = [exact(expression, {**point, name: Fraction(x)}) for x in _PLACES]
     except (NotExact, Undefined):
         return None
-    slope = (values[1] - values[0]) / 4
+    slope = (values[1] - values[0]) / (_PLACES[1] - _PLACES[0])
     if slope and all(
-        value == values[0] + slope * (x - 3)
-        for value, x in zip(values, (3, 7, 12, 31), strict=True)
+        value == values[0] + slope * (x - _PLACES[0])
+        for value, x in zip(values, _PLACES, strict=True)
     ):
-        return 3 - values[0] / slope
+        return _PLACES[0] - values[0] / slope
     # a / x + b is linear in 1 / x.
-    inverse = [Fraction(1, x) for x in (3, 7, 12, 31)]
+    inverse = [Fraction(1, x) for x in _PLACES]
     slope = (values[1] - values[0]) / (inverse[1] - inverse[0])
     offset = values[0] - slope * inverse[0]
     if (

@@ -314,6 +314,8 @@ class _ExpressionParser:
             return self._repeating(token) or parse_number(token.text)
         if token.kind is Kind.LETTER:
             self.position += 1
+            if token.text == "Gamma" and self._sign() in ("(", "{"):
+                return Call("factorial", (Sum((self._group(), MINUS_ONE)),))
             return Symbol(token.text + self._subscript())
         if token.kind is Kind.FUNCTION:
             self.position += 1

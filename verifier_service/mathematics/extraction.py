@@ -32,6 +32,7 @@ from verifier_service.mathematics.closing_numbers import (
     closing_formula,
     closing_result,
     computes,
+    last_of_results,
     listed_at_end,
     number_text,
 )
@@ -279,11 +280,12 @@ _PHRASE = re.compile(
       | (?:^|\n)\**(?:final[ ])?answer\**[ ]+[–—][ ]
       | (?:ответ|respuesta|réponse|antwort|risposta|resposta)[ ]*
             (?::|é|\bis\b|\best\b|\bist\b|\bes\b)
-      | 答案(?:是|为|：|:)
+      | (?:答案|正确选项)(?:是|为|：|:)
       | 最终答案
-      | (?:答案|故|应)(?:应)?选择?[ ]*[：:]?[ ]*(?=\(?[A-J]\b)
+      | (?:(?:^|\n)|(?<=[案故应此以则上述题是而知，,。；;：:]))(?:应)?选(?:择|项)?(?:选项)?
+            [ ]*[：:]?[ ]*(?=\(?[A-J]{1,6}(?![A-Za-z]))
       | (?:答え|정답|답|đáp[ ]án|odpowied[źz]|cevap|jawaban)[ ]*[：:]
-    )[ ]*:?[ ]*""",
+    )[ ]*[:：]?[ ]*""",
     re.VERBOSE | re.IGNORECASE,
 )
 
@@ -304,8 +306,8 @@ _KEYWORD = re.compile(
             ("答", "案|え"),
             ("정", "답"),
             ("답", "[ ]*[：:]"),
-            ("故", "选|应"),
-            ("应", "选"),
+            ("选", "择|选项|项|[ ：:(]*[A-J]"),
+            ("正", "确选项"),
         )
         for first in sorted({letter, letter.upper()})
     )
@@ -494,8 +496,9 @@ def _is_rounding(rest: str) -> bool:
 
 def _bare(line: str) -> str:
     """The answer that a bare line is: the `42` of `Not 41, but 42.`"""
-    corrected = _CORRECTED.fullmatch(line)
-    return trimmed(line) if corrected is None else number_text(corrected[1])
+    if (corrected := _CORRECTED.fullmatch(line)) is not None:
+        return number_text(corrected[1])
+    return last_of_results(line) or trimmed(line)
 
 
 def _with_unit_behind(statement: str, line: str) -> str:

@@ -51,7 +51,7 @@ _VERDICT = re.compile(
     r"(?:not\s+)?(?:the\s+)?(?:in)?(?:correct|valid|right|true|false|wrong|possible|best|better|out)\b",
     re.IGNORECASE,
 )
-_AROUND = string.whitespace + "\u00a0\u200b\u200c\u200d\u2060\ufeff*,;."
+_AROUND = string.whitespace + "\u00a0\u200b\u200c\u200d\u2060\ufeff*,;./"
 # The last number of an answer in words or of a chain: the `5` of `2 + 3 = 5`.
 _LAST_NUMBER = re.compile(r"-?\d[\d.,/]*(?<![.,])(?=\D*$)")
 

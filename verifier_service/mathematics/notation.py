@@ -122,7 +122,8 @@ _UNICODE = str.maketrans(
     {
         "×": "*", "·": "*", "⋅": "*", "∙": "*", "÷": "/", "∕": "/", "⁄": "/", "−": "-", "–": "-",
         "—": "-", "‐": "-", "‑": "-", "﹣": "-", "－": "-", "≤": "<=", "⩽": "<=", "≥": ">=",
-        "⩾": ">=", "≠": "!=", "π": r"\pi ", "∞": r"\infty ", "√": r"\sqrt ", "′": "'", "’": "'",
+        "⩾": ">=", "≠": "!=", "π": r"\pi ", "∞": r"\infty ", "√": r"\sqrt ",
+        "∛": r"\sqrt[3] ", "Γ": r"\Gamma ", "′": "'", "’": "'",
         "‘": "'", "“": '"', "”": '"', "″": "''", "º": "°", "∘": "°", "˚": "°", "θ": r"\theta ",
         "α": r"\alpha ", "β": r"\beta ", "γ": r"\gamma ", "λ": r"\lambda ", "μ": r"\mu ",
         "σ": r"\sigma ", "φ": r"\phi ", "ω": r"\omega ", "δ": r"\delta ", "ρ": r"\rho ",
@@ -174,7 +175,8 @@ _TOKEN = re.compile(
     | (?P<row>\\\\(?![a-zA-Z]))
     | \\+(?P<command>[a-zA-Z]+)\*?
     | \\(?P<escaped>[{}%$&_\#|])
-    | (?P<word>[^\W\d_]+(?:['-][^\W\d_]{2,})*)
+    | (?P<word>[^\W\d_]+(?:['-][^\W\d_]{2,})*
+      | [\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+ | [\u0400-\u04ff]{2,} )  # `个`, `шт`
     | (?P<sign><=|>=|!=|==|\*\*|->|=>|\.\.\.|''|[^\s])
     """,
     re.VERBOSE | re.ASCII,
@@ -442,10 +444,19 @@ def brace_pairs(text: str, start: int = 0) -> dict[int, int]:
     return pairs
 
 
+_CHINESE_JOINTS = {
+    **dict.fromkeys(("和", "与", "及", "且", "并且"), "and"),
+    **dict.fromkeys(("或", "或者"), "or"),
+}
+"""Words between the elements of a list, and what they mean."""
+
+
 def _word(word: str, spaced: bool, tokens: list[Token]) -> None:
     """Add the tokens of a run of letters: a function, a product of variables, or a word."""
     lower = word.lower()
-    if len(word) == 1:
+    if not word.isascii():
+        tokens.append(Token(Kind.WORD, _CHINESE_JOINTS.get(word, word), spaced))
+    elif len(word) == 1:
         tokens.append(Token(Kind.LETTER, word, spaced))
     elif lower in FUNCTIONS and lower not in ("max", "min"):
         tokens.append(Token(Kind.FUNCTION, lower, spaced))

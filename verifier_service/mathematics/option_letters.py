@@ -43,7 +43,8 @@ def labelled_option(text: str) -> Option | None:
     """
     if len(text) > MAX_LABELLED_CHARACTERS:
         return None
-    match = _OPTION.fullmatch(unwrapped(without_text_commands(text)))
+    plain = unwrapped(without_text_commands(text))
+    match = None if _DECIMAL_OF_LETTER.fullmatch(plain) else _OPTION.fullmatch(plain)
     if match is None:
         return None
     behind = match["word"] or match["marked"] or match["bracketed"]
@@ -62,13 +63,15 @@ def labelled_option(text: str) -> Option | None:
 # One option, with or without its text: `B`, `Answer: \text{(B)}`, `(B) 12`, `b. 12`. The group
 # `word` is the text behind a bare letter: in `A bird` the letter is an article.
 _OPTION = re.compile(
-    r"(?:option|choice|answer|answer is|the correct answer is|the answer is"
+    r"(?:选项?|选择|option|choice|answer|answer is|the correct answer is|the answer is"
     r"|(?:so\s+)?I\s+(?:would\s+|will\s+)?(?:choose|pick|select|go\s+with)(?:\s+option|\s+answer)?)?\s*[:\s]*"
-    r"(?:\\(?:text|textbf|mathrm|mathbf|textrm)\s*\{\s*)?[(\[]?\s*([A-Ja-j])\s*[)\]]?\s*\}?"
+    r"(?:\\(?:text|textbf|mathrm|mathbf|textrm)\s*\{\s*)?[(\[]?\s*([A-Ja-j])\s*[)\]]?\s*\}?(?:\s*选?项)?"
     r"(?:\s*$|\s*[.:)\]}]\s*\}?\s*(?P<marked>.*)$|(?<=[)\]}])\s*(?P<bracketed>.*)$"
     r"|\s+(?P<word>\S.*)$)",
     re.DOTALL | re.IGNORECASE,
 )
+# A small letter right before a point and digits, which is no mark of an option: `h.5`.
+_DECIMAL_OF_LETTER = re.compile(r"[a-j]\.\d.*", re.DOTALL)
 # The text of an option in brackets: the `(42)` of `B (42)`.
 _TEXT_IN_BRACKETS = re.compile(r"\((\$?[-−]?\d[^()]{0,60})\)[\s.]*")
 # Words behind an option that choose it: the `is correct` of `Option B is correct`.
@@ -78,9 +81,9 @@ _IS_RIGHT = re.compile(
     re.IGNORECASE,
 )
 # Another option behind the first: the `and (C)` of `(A) and (C)`, the `, B: 2` of `A: 1, B: 2`, the
-# `, or perhaps (C)` of `(B) 12, or perhaps (C)`.
+# `, or perhaps (C)` of `(B) 12, or perhaps (C)`, the next part `; (b) 7` of `(a) 5; (b) 7`.
 _MORE_OPTIONS = re.compile(
-    r"[,;]\s*[A-J]\s*[:=]|^[\s,;)]*(?:and|or|&|/|\|)?[\s,;]*[(\[]?[A-J][)\]]?(?:[\s,;.]|$|and|or)"
+    r"[,;\s]\s*(?:and\s+)?\([A-Ja-j]\)\s*\$?[-\d\\]|[,;]\s*[A-J]\s*[:=]|^[\s,;)]*(?:and|or|&|/|\|)?[\s,;]*[(\[]?[A-J][)\]]?(?:[\s,;.]|$|and|or)"
     r"|(?:^|[,;.(])\s*(?:(?i:and|or|maybe|perhaps|possibly|alternatively|else|also|even|it|is|could"
     r"|might|be|either|option|choice)[\s,:]+){1,6}(?:[(\[][A-J][)\]]|[A-J](?=[\s.!)]*$))"
 )
@@ -108,7 +111,7 @@ def several_letters(text: str) -> str:
 
 
 _OPTION_LETTERS = "ABCDEFGHIJ"
-_BETWEEN_LETTERS = r"\s*(?:,|;|&|and|\s)\s*"
+_BETWEEN_LETTERS = r"\s*(?:,|;|、|&|and|和|与|\s)\s*"
 _ANY_BRACKETS = r"[(\[]?[A-J][)\]]?"
 _OWN_BRACKETS = r"(?:[A-J]|\([A-J]\)|\[[A-J]\])"
 # Several letters, whatever their brackets: `A, C`, `(A, C)`, `(A) and (C)`, `AC`.
@@ -139,7 +142,7 @@ _CONDITIONAL = re.compile(
 )
 # An option that a sentence names: `option B`, `pick (B)`, `(B)`, `选B`, `B is correct`.
 _CHOSEN = re.compile(
-    r"\b(?:option|choice|choose|select|pick|go\s+with)\s+\(?([A-J])\)?\b|\(([A-J])\)|选[：:]?\s*([A-J])\b"
+    r"\b(?:option|choice|choose|select|pick|go\s+with)\s+\(?([A-J])\)?\b|\(([A-J])\)|(?<![不能没勿别误错])选[：:]?\s*([A-J])\b"
     r"|\b([A-J])\s+is\s+(?:the\s+)?(?:correct|right|best)\b"
 )
 

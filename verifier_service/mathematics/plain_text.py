@@ -10,7 +10,10 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from verifier_service.mathematics.interval_notation import with_usual_brackets
 from verifier_service.mathematics.notation import FUNCTIONS, GREEK, SHORT_WORDS
+from verifier_service.mathematics.number_notation import may_be_lakhs, with_plain_numbers
+from verifier_service.mathematics.part_labels import with_letters_of_parts
 
 MAX_REMARKED_CHARACTERS = 400
 """Longest text at whose end a remark is sought: the search takes quadratic time at worst."""
@@ -41,6 +44,8 @@ _GROUPED = re.compile(
     r"(?<![\d.,])(?<!_)(\d{1,3})"
     r"((?:(?:\\[,!:; ]|\{,\}|,|,\\!|[ '’_\u202f\u2009\u00a0])\d{3})+)(?![\d])"
 )
+# A group of digits that begins with 0 is no element of a list: the `,000` of `1,000`.
+_GROUP_WITH_ZERO = re.compile(r",0\d")
 # The same without a plain comma or space, which separate elements in brackets: `(1\,000, 2\,000)`.
 _GROUPED_IN_BRACKETS = re.compile(
     r"(?<![\d.,])(?<!_)(\d{1,3})((?:(?:\\[,!:;]|\{,\}|,\\!|['’\u202f\u2009])\d{3})+)(?![\d])"
@@ -62,8 +67,9 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\\[dt]?frac\s*\{\s*d\s*([a-z])\s*\}\s*\{\s*d\s*([a-z])\s*\}", r"\1'"),
         # A colour: `\color{red}`.
         (r"\\textcolor\s*\{[^{}]*\}|\\color\s*\{[^{}]*\}", ""),
-        # A root sign before a number without brackets: `√12`.
+        # A root sign before a number without brackets: `√12`, `∛64`.
         (r"√\s*(\d+(?:\.\d+)?)", r"\\sqrt{\1}"),
+        (r"∛\s*(\d+(?:\.\d+)?)", r"\\sqrt[3]{\1}"),
         # Two signs as words or signs of a keyboard: `plus or minus 3`, `+/- 3`.
         (r"(?<![a-zA-Z])(?:plus(?:\s+or\s+|\s*/\s*)minus)(?=\s*[\d\\($])|\+/[-−]", r"\\pm "),
         (r"(?<![a-zA-Z])(?:minus(?:\s+or\s+|\s*/\s*)plus)(?=\s*[\d\\($])|[-−]/\+", r"\\mp "),
@@ -83,17 +89,32 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"^\s*(\d+)\s+out of\s+(\d+)\s*$", r"\1/\2"),
         # A ratio as words: `3 to 4`.
         (r"^\s*(\d+)\s+to\s+(\d+)\s*$", r"\1:\2"),
-        # The letter of each part of a question: `(a) 5, (b) 7`. One letter alone is an option.
-        (
-            r"(?:^|(?<=[,;\s]))\(([a-h])\)\s*(?=[-\d\\$][^,;]*(?:[,;]\s*(?:and\s+)?\([a-h]\)|$))",
-            r"\1: ",
-        ),
         # The ending of an ordinal number: `5th`.
         (_ORDINAL_ENDING.pattern, ""),
         # The letter x as a sign of multiplication: `2 x 10^3`.
         (r"(?<=\d)\s*[xX]\s*(?=10\s*(?:\^|\*\*))", "*"),
     )
 )
+
+# The space or the end of a row before another equation, and the space between two numbers: the
+# `\quad` of `x = 5 \quad y = 7`.
+_BETWEEN_EQUATIONS = re.compile(
+    r"(?<=[^\s,;:])\s*(?:\\q?quad|\\\\)\s*(?=(?:[a-zA-Z]|\\[a-z]{2,8})(?:_\{?\w+\}?)?\s*=)"
+    r"|(?<=\d)\s*\\q?quad\s*(?=-?\d)"
+)
+
+# The name of the tangent or cotangent in eastern Europe and China: `\operatorname{tg}`.
+_OTHER_TANGENT = re.compile(r"\\(?:operatorname|mathrm|text)\s*\{\s*(c|co)?tg\s*\}")
+# Rows behind one brace: `\left\{\begin{array}{l} x = 1 \\ y = 2 \end{array}\right.` The
+# point at the end is lost where a full stop is taken off.
+_BRACED_ROWS = re.compile(
+    r"\\left\s*\\(?:\{|lbrace)\s*\\begin\{(?P<name>array|matrix|aligned|align|split|gathered)\}"
+    r"(?:\s*\{[lcr|\s]{1,9}\})?(?P<rows>.{1,1000}?)\\end\{(?P=name)\}\s*\\right\s*\.?",
+    re.DOTALL,
+)
+
+# Punctuation at the end of a row: the comma of `x = 1, \\`.
+_END_OF_ROW = re.compile(r"[,;.]\s{0,9}(?=\\\\|\Z)")
 
 # Words that change what an answer says, so that they are no mere remark: `not`, `mod`, `million`.
 _TELLING = (
@@ -177,9 +198,10 @@ _SPACING = re.compile(r"\\(?:quad|qquad|[ ,;:!])|~|\s+")
 # Signs of LaTeX whose arguments braces hold together: `x^{12}`. Elsewhere braces say nothing.
 _BRACES_MATTER = re.compile(r"[\\^_]")
 # Punctuation at the end of a word, and quotation marks around one: `"yes",`.
-# `1, 2` and `1: 2` differ: between numbers and letters punctuation says something.
+# `1, 2` and `1: 2` differ: between numbers and letters punctuation says something, and so it does
+# behind a number that is asked, goes on or begins a ratio: `5?`, `5...`, `5:`.
 _KEY_PUNCTUATION = re.compile(
-    r"(?:(?<=[^\W\d_][^\W\d_])[,;:]|[\"`“”.?])+(?=\s|$)|[,;:]+(?=\s*$)|"
+    r"(?:(?<=[^\W\d_][^\W\d_])[,;:?]|[\"`“”]|(?<!\.)\.(?!\.))+(?=\s|$)|[,;]+(?=\s*$)|"
     r"(?<=\s)[\"`“”]+|^[\"`“”]+"
 )
 # An article before a word, but not before a variable: the `the` of `the circle`.
@@ -216,18 +238,25 @@ def unwrapped(text: str) -> str:
     """
     while True:
         before = text
-        text = text.strip().strip("*").strip()
+        text = _without_stars(text.strip()).strip()
         if text.endswith(".") and not text.endswith("..") and "..." not in text[-4:]:
             text = text[:-1]
         if (match := _DELIMITED.fullmatch(text)) is not None:
             text = next(inside for inside in match.groups() if inside is not None)
         if text.startswith(("\\boxed{", "\\fbox{")) and text.endswith("}"):
             text = text[text.index("{") + 1 : -1]
-        text = text.rstrip(",;^")
+        text = text.rstrip(",;^。．")
         if text.endswith("!") and _is_exclamation(text):
             text = text.rstrip("!")
         if text == before:
             return text
+
+
+def _without_stars(text: str) -> str:
+    """A text without the stars of Markdown; the one of `5*` or of `R^*` is a sign."""
+    if text.startswith("*") and text.endswith("*") and not text.endswith("^*"):
+        return text.strip("*")
+    return text.removeprefix("* ").removeprefix("**").removesuffix("**")
 
 
 def without_delimiters(text: str) -> str:
@@ -264,15 +293,20 @@ def rewritten(text: str) -> str:
     >>> rewritten("3 out of 4"), rewritten("1,234,567"), rewritten("2 x 10^3")
     ('3/4', '1234567', '2*10^3')
     """
-    text = without_remark(text)
+    text = _OTHER_TANGENT.sub(_as_tangent, without_remark(text))
     words = without_text_commands(text)
     if "\\" not in words and not _SIGN_IN_TEXT.search(text):
         text = words
     if _MAY_HAVE_WORDS.search(text):
         for pattern, replacement in _WORD_REWRITES:
             text = pattern.sub(replacement, text)
+    if "\\left" in text and "\\begin" in text:
+        text = _BRACED_ROWS.sub(_as_environment, text)
+    text = with_letters_of_parts(with_usual_brackets(with_plain_numbers(text)))
     for pattern, replacement in _REWRITES:
         text = pattern.sub(replacement, text)
+    if "\\q" in text or ("\\\\" in text and "\\begin" not in text):
+        text = _BETWEEN_EQUATIONS.sub(", ", text)
     if _MAY_HAVE_MONEY.search(text):
         for pattern, replacement in _MONEY_REWRITES:
             text = pattern.sub(replacement, text)
@@ -280,6 +314,18 @@ def rewritten(text: str) -> str:
         text = _GROUPED_DECIMALS.sub(_joined_groups, text)
     in_brackets = text.startswith(_BRACKETS)  # (3,100) is a pair
     return (_GROUPED_IN_BRACKETS if in_brackets else _GROUPED).sub(_joined_groups, text)
+
+
+def _as_tangent(name: re.Match[str]) -> str:
+    return r"\cot " if name[1] else r"\tan "
+
+
+def _as_environment(braced: re.Match[str]) -> str:
+    """The cases of a function, or the equations of a system: cells that end with `=` set those."""
+    rows = _END_OF_ROW.sub("", braced["rows"])
+    is_aligned = re.search(r"&\s*=|=\s*&", rows) is not None
+    name = "aligned" if is_aligned else "cases"
+    return rf"\begin{{{name}}}{rows}\end{{{name}}}"
 
 
 def _joined_groups(number: re.Match[str]) -> str:
@@ -328,7 +374,9 @@ def without_remark(text: str) -> str:
 
 def has_grouped_digits(text: str) -> bool:
     """Whether a comma may separate groups of digits, or elements of a list: `1,234`."""
-    return "," in text and _GROUPED.search(text) is not None
+    if "," not in text or _GROUP_WITH_ZERO.search(text):
+        return False
+    return _GROUPED.search(text) is not None or may_be_lakhs(text)
 
 
 def text_key(text: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from verifier_service.mathematics.counters import with_counters
 from verifier_service.mathematics.expression_parser import parse_expression, parse_number
 from verifier_service.mathematics.expressions import (
     Expression,
@@ -87,6 +88,7 @@ _MISLEADING_WORDS = frozenset(
     ).split()
 )
 """Words after a number that make it another number, or deny it."""
+_ONE_LETTER = LETTER_UNITS | CAPITAL_UNITS
 _MISLEADING_LAST_WORDS = frozenset("minus negative half most least gross best worst".split())
 """Such words that count at the end only: `5 negative`, but `5 negative roots` counts roots."""
 
@@ -100,7 +102,10 @@ def read_quantity(tokens: list[Token]) -> Value | None:
     Raises:
         Unreadable: a part that must be an expression is none.
     """
-    tokens = with_digits(with_signs_of_units(tokens), begins_unit)
+    counted = with_counters(tokens)
+    if counted is None:
+        return Words("".join(token.text for token in tokens))
+    tokens = with_digits(with_signs_of_units(counted), begins_unit)
     for read in (_read_ratio, _read_residue, _read_with_base, read_compound):
         found = read(tokens)
         if found is not None:
@@ -149,7 +154,8 @@ def _stands_for_unit(tokens: Sequence[Token], start: int, end: int) -> bool:
     if any(one.kind is Kind.WORD for one in run):  # \text{m}\text{s} are two units
         return any(one.text in GREEK_SIGNS for one in run)
     is_prefixed = len(run) > 1 or run[0].text == "Omega"
-    follows_number = start > 0 and tokens[start - 1].kind is Kind.NUMBER and run[0].spaced
+    is_number = start > 0 and tokens[start - 1].kind is Kind.NUMBER
+    follows_number = run[0].spaced and (is_number or _ends_with_power_of_ten(tokens[:start]))
     return is_prefixed and follows_number and end == len(tokens)
 
 
@@ -385,6 +391,8 @@ def _read_measure(tokens: list[Token], currency: Unit | None) -> Value | None:
         unit = read_unit(rest)
         if unit is None and any(_belongs_to_mathematics(token) for token in rest):
             continue
+        if unit is None and rest and not _has_words(rest):
+            continue  # `5-` and `5/` break off
         if unit is None and rest and not _has_number(tokens[:start]):
             return None  # `a right prism`: an article, not a variable
         words = [token.text.lower() for token in rest]
@@ -478,6 +486,9 @@ def _unit_starts(tokens: Sequence[Token], end: int) -> list[int]:
         if index and (token.kind is Kind.WORD or token.text in ("%", "$", "€", "£")):
             starts.insert(0, index)
             break
+        if index and _is_unit(tokens, index) and read_unit(tokens[index:]) is not None:
+            starts.insert(0, index)  # all of `g mol^{-1}`, not `mol^{-1}` alone
+            break
     return list(dict.fromkeys(starts))
 
 
@@ -486,21 +497,37 @@ def _is_unit(tokens: Sequence[Token], index: int) -> bool:
     token = tokens[index]
     if token.text == "%":
         return True
+    if not token.spaced or token.text not in _ONE_LETTER:
+        return False
+    is_scientific = _ends_with_power_of_ten(tokens[:index])
     is_sign = token.text in LETTER_UNITS or (
         # No product has a decimal, a space and a capital: `0.5 A`.
-        token.text in CAPITAL_UNITS and "." in tokens[index - 1].text
+        is_scientific or "." in tokens[index - 1].text
     )
     return (
         is_sign
-        and token.spaced
-        and tokens[index - 1].kind is Kind.NUMBER
+        and (is_scientific or tokens[index - 1].kind is Kind.NUMBER)
         and all(one.kind is not Kind.LETTER for one in tokens[:index])
     )
+
+
+def _ends_with_power_of_ten(tokens: Sequence[Token]) -> bool:
+    """Whether tokens end as a number in scientific notation does: `5 * 10^{-7}`."""
+    texts = [token.text for token in tokens[-8:] if token.text not in _BRACES]
+    for width in (3, 4):
+        match texts[-width:]:
+            case ["10", "^", digits] | ["10", "^", "-" | "+", digits] if digits.isdigit():
+                return texts[-width - 1 : -width] in ([], ["*"])
+    return False
 
 
 def _belongs_to_mathematics(token: Token) -> bool:
     """Whether a token belongs to mathematics and not to a sentence."""
     return token.kind is not Kind.WORD and token.text not in (".", "-", "'", ",", "(", ")", "/")
+
+
+def _has_words(tokens: Sequence[Token]) -> bool:
+    return any(token.kind is Kind.WORD for token in tokens)
 
 
 def _has_number(tokens: Sequence[Token]) -> bool:
@@ -525,16 +552,35 @@ def read_unit(tokens: Sequence[Token]) -> Unit | None:
         elif lower in ("per", "/", "an") and found:
             sign = -1
         elif text not in _BEFORE_UNITS:
-            unit = unit_named(text)
-            if unit is None:
-                return None
+            name = tokens[index].text
             exponent, index = _exponent_after(tokens, index)
             if abs(exponent) > MAX_UNIT_EXPONENT or (text == "%" and exponent != 1):
                 return None
-            result = result.times(unit, sign * power * exponent)
+            first, unit = _run_together(name) if exponent < 0 else (NO_UNIT, unit_named(name))
+            if unit is None:
+                return None
+            result = result.times(first, sign).times(unit, sign * power * exponent)
             power, found = 1, True
         index += 1
     return result if found else None
+
+
+_NO_SINGLE_UNITS = frozenset({"ms", "kms", "cms", "kmh"})
+"""Names of units that are two units before a negative exponent: `5 ms^{-1}` is 5 m/s."""
+
+
+def _run_together(name: str) -> tuple[Unit, Unit | None]:
+    """The two units whose names one word joins, as in `ms^{-1}` and `Jmol^{-1}`; of one, only it.
+
+    The exponent behind the word belongs to the second.
+    """
+    unit = unit_named(name)
+    if unit is not None and name not in _NO_SINGLE_UNITS:
+        return NO_UNIT, unit
+    for index in range(len(name) - 1, 0, -1):
+        if name[:index] in UNITS and name[index:] in UNITS:
+            return UNITS[name[:index]], UNITS[name[index:]]
+    return NO_UNIT, None
 
 
 def begins_unit(token: Token) -> bool:
@@ -554,8 +600,9 @@ def _exponent_after(tokens: Sequence[Token], index: int) -> tuple[int, int]:
     if following[1:2] == ["{"]:
         width = following.index("}") + 1 if "}" in following else 0
         digits = "".join(following[2 : width - 1])
-    else:
-        width, digits = 2, "".join(following[1:2])
+    else:  # `^2`, `^-1`
+        width = 3 if following[1:2] == ["-"] else 2
+        digits = "".join(following[1:width])
     try:
         return int(digits), index + width
     except ValueError:

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from verifier_service.mathematics.arbitrary_constants import with_same_parameters
+from verifier_service.mathematics.arbitrary_constants import (
+    differ_by_a_constant,
+    with_same_parameters,
+)
 from verifier_service.mathematics.decimals import (
     half_unit,
     plain_decimal,
@@ -238,9 +241,9 @@ def same_expression(left: Expression, right: Expression, rules: Rules) -> bool |
     one, other = with_decimal_logarithms(left), with_decimal_logarithms(right)
     if (one, other) != (left, right) and same(one, other, rules.tolerance):
         return True
-    return any(
-        same(left, renamed, rules.tolerance) for renamed in with_same_parameters(left, right)
-    )
+    if any(same(left, renamed, rules.tolerance) for renamed in with_same_parameters(left, right)):
+        return True
+    return differ_by_a_constant(left, right)
 
 
 def with_decimal_logarithms(expression: Expression) -> Expression:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from verifier_service.mathematics.evaluation import Undefined, numeric
 from verifier_service.mathematics.expression_parser import parse_expression
-from verifier_service.mathematics.expressions import Number, variables
+from verifier_service.mathematics.expressions import Expression, Number, variables
 from verifier_service.mathematics.notation import Token, Unreadable
 from verifier_service.mathematics.values import Named, Quantity, Value
 
@@ -50,21 +50,18 @@ def are_constant(tokens: list[Token]) -> bool:
         return False
 
 
-def rounding_of(exact: list[Token], rounded: list[Token]) -> Number | None:
+def rounding_of(exact: Expression, rounded: Expression) -> Number | None:
     """The decimal that a constant is rounded to, or cut off at; None where it is none."""
+    if not isinstance(rounded, Number) or not rounded.decimals:
+        return None
     try:
-        value, other = (
-            numeric(parse_expression(exact), {}, 15),
-            parse_expression(rounded),
-        )
+        value = numeric(exact, {}, 15)
     except (Undefined, Unreadable):
         return None
-    if not isinstance(other, Number) or not other.decimals:
-        return None
-    decimal, unit = numeric(other, {}, 15), 10.0**-other.decimals
+    decimal, unit = numeric(rounded, {}, 15), 10.0**-rounded.decimals
     error = abs(value - decimal)
     is_near = error <= 0.5001 * unit or (error < unit and abs(decimal) < abs(value))
-    return other if is_near and error <= MAX_ROUNDING * abs(value) else None
+    return rounded if is_near and error <= MAX_ROUNDING * abs(value) else None
 
 
 def with_rounding(value: Value, rounding: Number | None) -> Value:

@@ -22,7 +22,9 @@ NUMBER_WORDS = {
     for index, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())
 }
 SCALE_WORDS = {"ten": 10, "hundred": 100, "dozen": 12, "thousand": 1000, "lakh": 10**5,
-               "million": 10**6, "crore": 10**7, "billion": 10**9, "trillion": 10**12}  # fmt: skip
+               "million": 10**6, "crore": 10**7, "billion": 10**9, "trillion": 10**12,
+               "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8,
+               "億": 10**8}  # fmt: skip
 _FRACTION_WORDS = {"half": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifths": 5,
                    "fifth": 5, "halves": 2, "fourth": 4, "fourths": 4, "eighth": 8,
                    "eighths": 8, "tenth": 10, "tenths": 10}  # fmt: skip

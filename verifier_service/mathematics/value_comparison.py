@@ -35,6 +35,7 @@ from verifier_service.mathematics.quantity_comparison import (
     with_decimal_logarithms,
 )
 from verifier_service.mathematics.ranges import as_ranges, bound_as_relation
+from verifier_service.mathematics.residues import are_congruent, is_residue_class
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.set_operations import joined
 from verifier_service.mathematics.values import (
@@ -79,6 +80,8 @@ def same_value(left: Value, right: Value, rules: Rules) -> bool | None:
             return _same_ranges(ranges, right, rules) if ranges else False
         case Several(), Grid():
             return _same_vector(left, right, rules)
+        case Several(brackets="mod"), Quantity():
+            return is_residue_class(left, right)
         case Several(), _ if len(left.items) == 1:
             return same_value(left.items[0], right, rules)
         case Several(), _ if left.kind in ("or", "list"):
@@ -285,8 +288,12 @@ def _is_asked_for(left: Expression) -> bool:
     """Whether an equation with this left side states a value, rather than one to solve."""
     if isinstance(left, Call):  # |AB|, sin A
         return not variables(left) & _UNKNOWNS and _is_measurable(left)
-    if isinstance(left, Product):  # the segment AB
-        return all(isinstance(one, Symbol) and one.name.isupper() for one in left.factors)
+    if isinstance(left, Product):  # the segment AB, the ratio AB/CD
+        return all(
+            isinstance(one, Product | Power | Number)
+            or (isinstance(one, Symbol) and one.name.isupper())
+            for one in walk(left)
+        )
     return isinstance(left, Sum) and all(map(_is_power_of_asked, left.terms))
 
 
@@ -305,6 +312,8 @@ def _same_several(left: Several, right: Several, rules: Rules) -> bool | None:
         return False  # p and q, p or q
     if len(left.items) == len(right.items):
         if _all_named(left) and _all_named(right):
+            if kinds == {"list", "or"}:
+                return False  # x = 5 and y = 7, x = 5 or y = 7
             return _same_by_name(left, right, rules)
         if kinds <= {"list", "tuple"} and _names_the_other(left, right):
             return _same_in_order(left, right, rules)
@@ -354,26 +363,12 @@ def _same_tuples(left: Several, right: Several, rules: Rules) -> bool | None:
     if len(left.items) != len(right.items):
         return False
     if left.brackets == right.brackets == "mod":
-        return _are_congruent(left, right) or _same_in_order(left, right, rules)
+        return are_congruent(left, right) or _same_in_order(left, right, rules)
     if len(left.items) == 2 and left.brackets != right.brackets and _are_ranges(left, right):
         return False
     if rules.order_matters:
         return _same_in_order(left, right, rules)
     return _same_unordered(left, right, rules)
-
-
-def _are_congruent(left: Several, right: Several) -> bool:
-    """Whether two residues in digits are the same by one modulus: 2 and 7 modulo 5."""
-    numbers = [
-        item.expression.value
-        for item in (*left.items, *right.items)
-        if isinstance(item, Quantity) and isinstance(item.expression, Number) and item.unit is None
-    ]
-    if len(numbers) != 4 or numbers[1] != numbers[3] or numbers[1] <= 0:
-        return False
-    return (
-        all(one.denominator == 1 for one in numbers) and (numbers[0] - numbers[2]) % numbers[1] == 0
-    )
 
 
 def _are_ranges(left: Several, right: Several) -> bool:

@@ -41,7 +41,7 @@ _PHRASES: dict[str, Value] = {
             "none", "empty set", "the empty set", "no such", "no roots", "no real roots",
             "no such numbers", "no integers", "there are no solutions", "there is no solution",
             "no integer solutions", "no solution exists", "no solutions exist", "no such integers",
-            "no such number",
+            "no such number", "无解", "无实数解", "无实数根", "方程无解", "空集",
         ),
         EMPTY,
     ),
@@ -53,7 +53,7 @@ _PHRASES: dict[str, Value] = {
         EVERYTHING,
     ),
     **dict.fromkeys(
-        ("dne", "limit does not exist", "the limit does not exist", "it does not exist"),
+        ("dne", "不存在", "limit does not exist", "the limit does not exist", "it does not exist"),
         Words("does not exist"),
     ),
     **dict.fromkeys(
