@@ -288,8 +288,6 @@ TWINS: list[tuple[dict[str, Any], str, str]] = [
     (row("format:title_case"), "...", "So It Is"),
     (row("detectable_format:json_format"), '{"a": NaN}', '{"a": null, "b": 1}'),
     (row("detectable_format:json_format"), '{"a": 1, "a": 2}', '{"a": 1, "b": 2}'),
-    (row("combination:repeat_prompt", prompt_to_repeat="Go on."), "Go on.", "Go on. I will."),
-    (row("startend:end_checker", end_phrase="The end."), "The end.", "They left. The end."),
     (KEYWORD, "<span style='opacity:0'>marble</span>Stone", "<b style='opacity:0.5'>marble</b>"),
     (KEYWORD, '<b style="font-size: 0px">marble</b>Stone', '<b style="font-size:0.9em">marble</b>'),
 ]

@@ -251,24 +251,17 @@ def two_responses(response: Response) -> Finding:
 
 @constraint("combination:repeat_prompt")
 def repeat_prompt(response: Response, *, prompt_to_repeat: str) -> Finding:
-    """The response begins with the prompt; a closed one answers it, too."""
-    text, prompt = response.lower.strip(), prompt_to_repeat.strip().lower()
-    if not text.startswith(prompt):
-        return Finding(False, "another beginning")
-    if response.closed and not _has_word(text[len(prompt) :]):
-        return Finding(False, "nothing but the prompt")
-    return Finding(True, "the prompt")
+    """The response begins with the prompt, which some prompts want alone."""
+    is_followed = response.lower.strip().startswith(prompt_to_repeat.strip().lower())
+    return Finding(is_followed, "the prompt" if is_followed else "another beginning")
 
 
 @constraint("startend:end_checker")
 def end_checker(response: Response, *, end_phrase: str) -> Finding:
-    """The response ends with a phrase; a closed one has words before it."""
-    text, phrase = response.text.strip().strip('"').lower(), end_phrase.strip().lower()
-    if not text.endswith(phrase):
-        return Finding(False, "another end")
-    if response.closed and not _has_word(text.removesuffix(phrase)):
-        return Finding(False, "nothing but the phrase")
-    return Finding(True, "the phrase")
+    """The response ends with a phrase."""
+    text = response.text.strip().strip('"').lower()
+    is_followed = text.endswith(end_phrase.strip().lower())
+    return Finding(is_followed, "the phrase" if is_followed else "another end")
 
 
 @constraint("startend:quotation")
