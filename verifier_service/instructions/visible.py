@@ -24,6 +24,11 @@ _INLINE_TAG = re.compile(r"</?[a-z][^<>\n]{0,80}>", re.IGNORECASE)
 _BROKEN_WORD = re.compile(r"(?<=[^\W\d])-\n(?=[^\W\d])")
 BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 """Letters, marks and signs that have no ink; Unicode's category of format has the others."""
+# A character that shows something: no white space, sign of control, format or blank.
+_INK = re.compile(
+    rf"[^\s\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
+    rf"\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef{BLANKS}]"
+)
 _JOINERS = "\u200c\u200d\ufe0f"
 """Characters that shape signs and emoji; they stay between signs that are not Latin."""
 # Letters that look like Latin ones: the Cyrillic one in `c?t`.
@@ -53,6 +58,17 @@ def visible(text: str) -> str:
     if text.isascii():
         return text
     return "".join(_shown(text))
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text has nothing but white space, comments and characters that show nothing.
+
+    >>> is_blank("\u200b <!-- answer -->"), is_blank("0")
+    (True, False)
+    """
+    if "<!--" in text:
+        text = _HTML_COMMENT.sub("", text)
+    return _INK.search(text) is None
 
 
 def _without_hidden(text: str) -> str:
