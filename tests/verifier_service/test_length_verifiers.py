@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import math
+import re
 from typing import Any
 
 import httpx
@@ -24,7 +26,12 @@ from verifier_service.verdict import Outcome, Verdict
 from verifier_service.verifier import Judgement, Unverifiable
 from verifier_service.verifiers.cosine_length import CosineLength
 from verifier_service.verifiers.length import Length
-from verifier_service.verifiers.repetition import WORD, Repetition, strict_words
+from verifier_service.verifiers.repetition import (
+    MAX_WORD_CHARACTERS,
+    WORD,
+    Repetition,
+    strict_words,
+)
 from verifier_service.verifiers.soft_overlong import SoftOverlong
 from verifier_service.workers.tasks import EncodedTask, Task, TaskResult
 
@@ -104,7 +111,9 @@ def test_repetition_counts_ngrams(mode: Any, text: str, score: float, reason: st
 
 @given(st.text(st.characters(max_codepoint=127)) | st.text())
 def test_the_short_way_to_words_finds_those_of_the_definition(text: str) -> None:
-    assert strict_words(text) == WORD.findall(text)
+    assert "".join(strict_words(text)) == "".join(WORD.findall(text))
+    if not re.search(rf"\w{{{MAX_WORD_CHARACTERS}}}", text):
+        assert strict_words(text) == WORD.findall(text)
 
 
 def test_repetition_has_open_r1s_options() -> None:
@@ -156,6 +165,30 @@ def test_without_jieba_chinese_is_refused_by_name(monkeypatch: pytest.MonkeyPatc
         Repetition(language="zh")
     with pytest.raises(ValidationError, match="'en' or 'zh'"):
         Repetition.model_validate({"language": "de"})
+
+
+@pytest.mark.parametrize(
+    ("text", "twin"),
+    [
+        ("a\u200b a\u200c a\u200d a\u2060 a", "a a a a a"),
+        ("ab\u200bab\u200bab\u200bab", "ab ab ab ab"),
+        ("\uff41 a \uff41 a A", "a a a a a"),
+        ("caf\u00e9 cafe\u0301 caf\u00e9 cafe\u0301", "cafe cafe cafe cafe"),
+        ("x\ufe00 x\ufe01 x x\u034f", "x x x x"),
+    ],
+)
+def test_a_word_is_the_same_however_it_is_encoded(text: str, twin: str) -> None:
+    assert judge(Repetition(mode="open_r1"), {}, text).score == 0.0
+    assert judge(Repetition(), {}, text).score == judge(Repetition(), {}, twin).score < 0
+
+
+@pytest.mark.parametrize("piece", ["ha", "abc", "x", "0123456789"])
+def test_a_word_without_end_is_a_repetition(piece: str) -> None:
+    assert judge(Repetition(mode="open_r1"), {}, piece * 1000).score == 0.0
+    assert judge(Repetition(), {}, piece * 1000).score < -0.9
+    long_words = " ".join(f"{number:064d}" for number in range(20))
+    assert judge(Repetition(), {}, long_words).score == 0.0
+    assert judge(Repetition(), {}, hashlib.shake_128(b"1").hexdigest(500)).score == 0.0
 
 
 @pytest.mark.parametrize("text", ["是的" * 50, "no," * 50, "?!" * 50])

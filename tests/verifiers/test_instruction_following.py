@@ -261,6 +261,35 @@ TWINS: list[tuple[dict[str, Any], str, str]] = [
     (row("punctuation:no_comma"), "one&#44; two", "one &amp; two"),
     (row("punctuation:no_comma"), "one&comma; two", "one. two"),
     (row("punctuation:no_comma"), "one\u2e41 two", "one; two"),
+    (row("punctuation:no_comma"), "...", "so"),
+    (row("punctuation:no_comma"), "\u3164 \u3164", "so"),
+    (row("punctuation:punctuation_dot"), "!!!", "So!"),
+    (FORBIDDEN, "...", "Stone."),
+    (row("keywords:exclude_word_harder", keyword="sun"), "---", "The moon"),
+    (row("keywords:frequency", keyword="x", frequency=5, relation="less than"), "?", "x and x"),
+    (row("length_constraints:number_words", num_words=3, relation="less than"), "...", "So it"),
+    (
+        row("length_constraints:number_words", num_words=3, relation="at least"),
+        "\u3164 \u115f \uffa0 one",
+        "one two three",
+    ),
+    (row("length_constraints:number_sentences", num_sentences=2, relation="less than"), "!", "So."),
+    (
+        row(
+            "change_case:capital_word_frequency", capital_frequency=3, capital_relation="less than"
+        ),
+        "...",
+        "NASA and ESA",
+    ),
+    (row("letters:letter_counting", N=3, relation="less than"), "...", "so"),
+    (row("count:lowercase_counting", N=5), "...", "It is so"),
+    (row("count:numbers", N=0), "...", "none"),
+    (row("format:no_whitespace"), "...", "so"),
+    (row("format:title_case"), "...", "So It Is"),
+    (row("detectable_format:json_format"), '{"a": NaN}', '{"a": null, "b": 1}'),
+    (row("detectable_format:json_format"), '{"a": 1, "a": 2}', '{"a": 1, "b": 2}'),
+    (KEYWORD, "<span style='opacity:0'>marble</span>Stone", "<b style='opacity:0.5'>marble</b>"),
+    (KEYWORD, '<b style="font-size: 0px">marble</b>Stone', '<b style="font-size:0.9em">marble</b>'),
 ]
 
 
@@ -271,6 +300,31 @@ def test_a_check_is_met_by_its_words_alone(
     assert score(DEFAULT, reference, honest) == 1
     assert score(DEFAULT, reference, gaming) == 0
     assert score(SOURCE, reference, honest) == 1
+
+
+@pytest.mark.parametrize("text", ["...", "???\n\n***", "\u3164\u3164", "\U0001f600"])
+@pytest.mark.parametrize(
+    "reference", [row("copy:copy", prompt_to_repeat="{}"), row("punctuation:no_comma")]
+)
+def test_signs_are_a_response_where_they_are_to_be_copied(
+    reference: dict[str, Any], text: str
+) -> None:
+    (asked,) = reference["instructions"]
+    arguments = {key: value.format(text) for key, value in asked["kwargs"].items()}
+    is_seen = text != "\u3164\u3164"
+    expected = float(asked["id"] == "copy:copy" and is_seen)
+    assert score(DEFAULT, row(asked["id"], **arguments), text) == expected
+
+
+def test_lines_may_end_as_on_windows() -> None:
+    reference = row(
+        "length_constraints:nth_paragraph_first_word",
+        num_paragraphs=2,
+        nth_paragraph=2,
+        first_word="bye",
+    )
+    assert score(DEFAULT, reference, "Hi.\r\n\r\nBye.") == 1
+    assert score(DEFAULT, reference, "Hi.\r\nBye.") == 0
 
 
 def test_what_the_source_takes_is_one_option_away() -> None:
@@ -314,6 +368,16 @@ def test_rows_are_read_as_their_data_sets_ship_them(reference: dict[str, Any]) -
         (
             row("length_constraints:number_words", num_words=1.5, relation="at least"),
             "whole number",
+        ),
+        (
+            row("length_constraints:number_words", num_words=float("inf"), relation="at least"),
+            "whole number",
+        ),
+        (
+            {
+                "ground_truth": '[{"instruction_id": ["count:numbers"], "kwargs": [{"N": NaN}]}]',
+            },
+            "N: expected a whole number",
         ),
         ({"instructions": []}, "expected a list of 1 to 64 constraints"),
         ({"instructions": "__import__('os')"}, "a text that is no JSON"),

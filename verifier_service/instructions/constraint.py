@@ -91,14 +91,15 @@ class BadArguments(ValueError):
     """A constraint's arguments are missing or wrong."""
 
 
-def constraint(*names: str, fewest_words: int = 0) -> Callable[[Constraint], Constraint]:
+def constraint(*names: str, fewest_words: int = 1) -> Callable[[Constraint], Constraint]:
     """Register a function as the constraint with these ids.
 
     Its keyword arguments, with their types, are those of the constraint in a data set.
 
     Args:
         names: its ids.
-        fewest_words: words without which a closed response follows it by having nothing.
+        fewest_words: words without which a closed response follows it by having nothing. A text
+            that is to be copied may have none.
     """
 
     def register(function: Constraint) -> Constraint:
@@ -161,7 +162,7 @@ def _read(constraint_id: str, name: str, value: Any, kind: Any) -> Any:
 def _number(place: str, value: Any) -> int:
     """A whole number; data sets that went through pandas have 3.0 for 3."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or value != int(value) or not 0 <= value <= MAX_NUMBER:
+    if not is_number or not 0 <= value <= MAX_NUMBER or value != int(value):
         raise BadArguments(f"{place}: expected a whole number from 0")
     return int(value)
 

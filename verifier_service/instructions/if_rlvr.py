@@ -20,13 +20,13 @@ def _is(followed: bool, found: str = "") -> Finding:
     return Finding(followed, found or ("as asked" if followed else "not as asked"))
 
 
-@constraint("copy:copy", "copy:copying_simple")
+@constraint("copy:copy", "copy:copying_simple", fewest_words=0)
 def copy(response: Response, *, prompt_to_repeat: str) -> Finding:
     """The response is the prompt."""
     return _is(response.lower.strip() == prompt_to_repeat.strip().lower())
 
 
-@constraint("copy:copying_multiple")
+@constraint("copy:copying_multiple", fewest_words=0)
 def copying_multiple(response: Response, *, prompt_to_repeat: str, N: int) -> Finding:
     """The response is the prompt N times, between six asterisks."""
     parts = [part.strip() for part in response.lower.split("******")]
@@ -34,7 +34,7 @@ def copying_multiple(response: Response, *, prompt_to_repeat: str, N: int) -> Fi
     return _is(len(parts) == N and all(part == wanted for part in parts), f"{len(parts)} parts")
 
 
-@constraint("new:copy_span_idx")
+@constraint("new:copy_span_idx", fewest_words=0)
 def copy_span_idx(
     response: Response, *, prompt_to_repeat: str, n_start: int, n_end: int
 ) -> Finding:
@@ -42,7 +42,7 @@ def copy_span_idx(
     return _is(response.lower.strip() == prompt_to_repeat[n_start:n_end].strip().lower())
 
 
-@constraint("copy:repeat_phrase")
+@constraint("copy:repeat_phrase", fewest_words=0)
 def repeat_phrase(response: Response, *, phrase: str, small_n: int) -> Finding:
     """The phrase is there so many times, each time with one other word."""
     wanted = phrase.split()
@@ -66,7 +66,7 @@ def sentence_hyphens(response: Response) -> Finding:
     return _is(is_followed and (not response.closed or len(given) == len(wanted)))
 
 
-@constraint("detectable_format:square_brackets", fewest_words=1)
+@constraint("detectable_format:square_brackets")
 def square_brackets(response: Response) -> Finding:
     """Every word stands in square brackets."""
     wrong = next((one for one in response.words if one[0] != "[" or one[-1] != "]"), None)

@@ -53,7 +53,7 @@ def unique_word_count(response: Response, *, N: int) -> Finding:
     return _is(len(words) >= N, f"{len(words)} words")
 
 
-@constraint("ratio:stop_words", fewest_words=1)
+@constraint("ratio:stop_words")
 def stop_words(response: Response, *, percentage: int) -> Finding:
     """Stop words are at most a share of all words."""
     words = re.findall(r"\w+", response.lower)
@@ -125,7 +125,7 @@ def alphabet(response: Response) -> Finding:
     return _is(all(one == two for one, two in zip(letters, wanted, strict=True)))
 
 
-@constraint("words:vowel", fewest_words=1)
+@constraint("words:vowel")
 def vowel(response: Response) -> Finding:
     """The response is one paragraph with three vowels at most."""
     vowels = set(response.lower) & set("aeiou")
@@ -177,7 +177,7 @@ def punctuation(response: Response) -> Finding:
     return _is(not lacking, f"without {' '.join(lacking)}" if lacking else "")
 
 
-@constraint("format:parentheses", fewest_words=1)
+@constraint("format:parentheses")
 def parentheses(response: Response) -> Finding:
     """Brackets are nested five levels deep."""
     partners = {")": "(", "]": "[", "}": "{"}
@@ -211,7 +211,7 @@ def quotes(response: Response) -> Finding:
     return _is(False, f"{deepest} levels")
 
 
-@constraint("words:prime_lengths", fewest_words=1)
+@constraint("words:prime_lengths")
 def prime_lengths(response: Response) -> Finding:
     """The length of every word is a prime."""
     wrong = next((one for one in _plain_words(response.text) if len(one) not in PRIMES), None)
@@ -261,7 +261,7 @@ def words_japanese(response: Response, *, N: int) -> Finding:
     return _is(True)
 
 
-@constraint("words:repeats", fewest_words=1)
+@constraint("words:repeats")
 def repeats(response: Response, *, small_n: int) -> Finding:
     """No word is there more often."""
     most = Counter(_plain_words(response.lower)).most_common(1)
@@ -423,7 +423,7 @@ def words_position(response: Response, *, keyword: str) -> Finding:
     return _is(words[1] == words[-2] == keyword.strip().lower())
 
 
-@constraint("repeat:repeat_change")
+@constraint("repeat:repeat_change", fewest_words=0)
 def repeat_change(response: Response, *, prompt_to_repeat: str) -> Finding:
     """The response is the request with another first word."""
     given, wanted = response.words, prompt_to_repeat.split()
@@ -437,7 +437,7 @@ def repeat_simple(response: Response) -> Finding:
     return _is(response.lower.strip() == wanted)
 
 
-@constraint("repeat:repeat_span")
+@constraint("repeat:repeat_span", fewest_words=0)
 def repeat_span(response: Response, *, prompt_to_repeat: str, n_start: int, n_end: int) -> Finding:
     """The response is a span of the request, with the character at its end."""
     wanted = prompt_to_repeat[n_start : n_end + 1].strip().lower()

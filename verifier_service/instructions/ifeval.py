@@ -11,6 +11,7 @@ import json
 import re
 from typing import Any
 
+from verifier_service import strict_json
 from verifier_service.instructions.constraint import (
     CountRelation,
     Finding,
@@ -204,7 +205,7 @@ def json_format(response: Response) -> Finding:
         text = text.removeprefix(fence)
     text = text.removesuffix("```").strip()
     try:
-        found = json.loads(text)
+        found = strict_json.loads(text) if response.closed else json.loads(text)
     except (ValueError, RecursionError):
         return Finding(False, "no JSON")
     if response.closed and not (isinstance(found, dict | list) and _holds_something(found)):
@@ -250,7 +251,7 @@ def two_responses(response: Response) -> Finding:
 
 @constraint("combination:repeat_prompt")
 def repeat_prompt(response: Response, *, prompt_to_repeat: str) -> Finding:
-    """The response begins with the prompt."""
+    """The response begins with the prompt, which some prompts want alone."""
     is_followed = response.lower.strip().startswith(prompt_to_repeat.strip().lower())
     return Finding(is_followed, "the prompt" if is_followed else "another beginning")
 

@@ -10,9 +10,10 @@ import unicodedata
 _MARKDOWN_COMMENT = re.compile(r"^\[(?://|comment)\]:[^\n]*$", re.MULTILINE)
 # HTML's `<!-- keyword -->`.
 _HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-# The start of an element that is not shown: `<span style="display:none">`.
+# The start of an element that is not shown: `<span style="display:none">`, `<b hidden>`.
 _HIDING = re.compile(
-    r"<([a-z][a-z0-9]{0,20})\b[^<>]*?(?:display\s*:\s*none|visibility\s*:\s*hidden|\shidden\b)[^<>]*>",
+    r"<([a-z][a-z0-9]{0,20})\b[^<>]*?(?:display\s*:\s*none|visibility\s*:\s*hidden"
+    r"|(?:opacity|font-size)\s*:\s*0+(?:\.0*)?(?![.\d])|\shidden\b)[^<>]*>",
     re.IGNORECASE,
 )
 # A declaration, or a link without a text: `<!DOCTYPE keyword>`, `[](keyword)`.
@@ -21,6 +22,13 @@ _UNSEEN = re.compile(r"<![a-z][^<>\n]*>|\[\]\([^()\n]*\)", re.IGNORECASE)
 _INLINE_TAG = re.compile(r"</?[a-z][^<>\n]{0,80}>", re.IGNORECASE)
 # The hyphen at the end of a line of a word that the next one goes on with.
 _BROKEN_WORD = re.compile(r"(?<=[^\W\d])-\n(?=[^\W\d])")
+BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+"""Letters, marks and signs that have no ink; Unicode's category of format has the others."""
+# A character that shows something: no white space, sign of control, format or blank.
+_INK = re.compile(
+    rf"[^\s\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
+    rf"\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef{BLANKS}]"
+)
 _JOINERS = "\u200c\u200d\ufe0f"
 """Characters that shape signs and emoji; they stay between signs that are not Latin."""
 # Letters that look like Latin ones: the Cyrillic one in `c?t`.
@@ -52,6 +60,17 @@ def visible(text: str) -> str:
     return "".join(_shown(text))
 
 
+def is_blank(text: str) -> bool:
+    """Whether a text has nothing but white space, comments and characters that show nothing.
+
+    >>> is_blank("\u200b <!-- answer -->"), is_blank("0")
+    (True, False)
+    """
+    if "<!--" in text:
+        text = _HTML_COMMENT.sub("", text)
+    return _INK.search(text) is None
+
+
 def _without_hidden(text: str) -> str:
     """The text without elements that a browser does not show."""
     kept, end = [], 0
@@ -80,6 +99,8 @@ def joined(text: str) -> str:
 def _shown(text: str) -> list[str]:
     kept = []
     for index, character in enumerate(text):
+        if character in BLANKS:
+            continue
         if unicodedata.category(character) == "Cf" and not (
             character in _JOINERS and index and not text[index - 1].isascii()
         ):

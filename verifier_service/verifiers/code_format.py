@@ -10,6 +10,7 @@ from pydantic import Field
 from verifier_service.code.extraction import last_block
 from verifier_service.code.languages import LANGUAGES
 from verifier_service.completion import Completion
+from verifier_service.instructions.visible import is_blank
 from verifier_service.reason import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 from verifier_service.verifiers.format import FormatReason, form_reason
@@ -65,7 +66,7 @@ class CodeFormat(TextVerifier):
         name = self.language.lower()
         tags = LANGUAGES[name].tags if name in LANGUAGES else (name,)
         program = last_block(text, tags, untagged=False)  # the rule of `code`, in the answer
-        if program is None or not program.strip():
+        if program is None or is_blank(program):
             return Judgement(0.0, CodeFormatReason.NO_CODE)
         return Judgement(1.0, reason)
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from verifier_service.completion import Completion
+from verifier_service.instructions.visible import is_blank
 from verifier_service.reason import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
@@ -30,7 +31,7 @@ class FormatReason(Reason):
     REPEATED_TAG = "repeated_tag", "0: a tag occurs more than once."
     WRONG_ORDER = "wrong_order", "0: each tag occurs once, but not in order."
     TEXT_OUTSIDE = "text_outside", "0: text stands before, between or after the two parts."
-    EMPTY_BODY = "empty_body", "0: a part holds nothing but white space."
+    EMPTY_BODY = "empty_body", "0: a part holds nothing that shows: white space or a comment."
     NOT_MATCHED = "not_matched", "0: open-r1's expression does not match (only with mode open_r1)."
 
 
@@ -89,6 +90,6 @@ def form_reason(text: str, tags: Sequence[str]) -> FormatReason:
     if any(part.strip() for part in outside):
         return FormatReason.TEXT_OUTSIDE
     bodies = text[ends[0] : positions[1]], text[ends[2] : positions[3]]
-    if not all(part.strip() for part in bodies):
+    if any(map(is_blank, bodies)):
         return FormatReason.EMPTY_BODY
     return FormatReason.MATCHED

@@ -90,7 +90,7 @@ class InstructionFollowing(TextVerifier):
             except SeveralAnswers:
                 return Judgement(0.0, InstructionFollowingReason.AMBIGUOUS_ANSWER)
             if self.mode == "default" and answer is not None:
-                answer = visible(answer).strip()
+                answer = visible(answer.replace("\r\n", "\n")).strip()
             if not answer:
                 return Judgement(0.0, InstructionFollowingReason.NO_ANSWER)
             if len(answer) > MAX_RESPONSE_CHARACTERS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -15,11 +16,13 @@ from verifier_service.verifier import Judge, Judgement, TextVerifier
 # A step as open-r1's reasoning_steps_reward counts it: `Step 1:`, `First,`. Without MULTILINE,
 # `1.` counts at the very start of the text only.
 OPEN_R1 = re.compile(r"(Step \d+:|^\d+\.|\n-|\n\*|First,|Second,|Next,|Finally,)")
-# A step: `Step 1:`, `1. ` or `- ` at the start of any line, `First,`.
+# The start of a step: `Step 1:`, `1. ` or `- ` at the start of any line, `First,`, `Secondly,`.
 STEP = re.compile(
-    r"Step \d+:|^[ \t]*(?:\d+[.)]|[-*])[ \t]|\b(?:First|Second|Third|Next|Then|Finally),",
+    r"Step \d+:|^[ \t]*(?:\d+[.)]|[-*])[ \t]"
+    r"|\b(?:(?:First|Second|Third)(?:ly)?|Next|Then|Finally),",
     re.MULTILINE,
 )
+_WORD = re.compile(r"\w")
 
 
 class ReasoningStepsReason(Reason):
@@ -35,7 +38,7 @@ class ReasoningSteps(TextVerifier):
 
     purpose: ClassVar[str] = (
         "min(1, steps / target), where a step is `Step 1:`, a numbered or bulleted line, or a word "
-        "such as `First,`"
+        "such as `First,`, with a word before the next step"
     )
     reasons: ClassVar[Iterable[Reason]] = ReasoningStepsReason
 
@@ -51,8 +54,8 @@ class ReasoningSteps(TextVerifier):
         return self._judge
 
     def _judge(self, completion: Completion) -> Judgement:
-        pattern = OPEN_R1 if self.mode == "open_r1" else STEP
-        num_steps = len(pattern.findall(completion.text))
+        text = completion.text
+        num_steps = len(OPEN_R1.findall(text)) if self.mode == "open_r1" else _num_steps(text)
         reason = (
             ReasoningStepsReason.ENOUGH_STEPS
             if num_steps >= self.target
@@ -61,3 +64,12 @@ class ReasoningSteps(TextVerifier):
             else ReasoningStepsReason.NO_STEPS
         )
         return Judgement(min(1.0, num_steps / self.target), reason, details={"steps": num_steps})
+
+
+def _num_steps(text: str) -> int:
+    """The number of steps that say something before the next one begins."""
+    spans = [found.span() for found in STEP.finditer(text)]
+    return sum(
+        _WORD.search(text, behind, end) is not None
+        for (_, behind), (end, _) in pairwise([*spans, (len(text), 0)])
+    )

@@ -6,6 +6,7 @@ arXiv 2502.03373, appendix C.2, as open-r1's `get_repetition_penalty_reward`.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, ClassVar, Literal
@@ -20,6 +21,14 @@ from verifier_service.verifier import Judge, Judgement, TextVerifier
 # A word: `apple`, `中`, `!`. A sign of a script without spaces is a word of its own, and so is
 # punctuation: else text without white space would escape the penalty.
 WORD = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]|[^\W぀-ヿ㐀-鿿豈-﫿]+|[^\w\s]")
+
+MAX_WORD_CHARACTERS = 64
+"""Longest word that counts as one; a longer one counts as pieces."""
+PIECE_CHARACTERS = 8
+# Characters of format that show nothing, which only an attempt to escape scatters over a text.
+_NO_INK = re.compile(
+    "[\xad\u034f\u180e\u200c-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]+"
+)
 
 # A mark that is a word of its own, as in WORD: `!`.
 MARK = re.compile(r"[^\w\s]")
@@ -102,18 +111,47 @@ class Repetition(TextVerifier):
         if self.language == "zh":
             if self.mode == "open_r1":
                 return chinese_words.chinese_words(text)
-            words = chinese_words.chinese_words(text.lower())
+            words = chinese_words.chinese_words(plain_letters(text))
             return [word for word in words if not word.isspace()]
         if self.mode == "open_r1":
             return text.lower().split()
-        return strict_words(text.lower())
+        return strict_words(plain_letters(text))
 
 
 def strict_words(text: str) -> list[str]:
     """The words of WORD in a text; where all of it is ASCII, in less than half the time."""
     if not text.isascii():
-        return WORD.findall(text)
+        return _pieces(WORD.findall(text))
     for mark in ASCII_MARKS:
         if mark in text:
             text = text.replace(mark, f" {mark} ")
-    return text.split()
+    return _pieces(text.split())
+
+
+def _pieces(words: list[str]) -> list[str]:
+    """The words, of which the long ones are cut: `hahaha...` without end would be one."""
+    if not words or len(max(words, key=len)) <= MAX_WORD_CHARACTERS:
+        return words
+    found = []
+    for word in words:
+        if len(word) <= MAX_WORD_CHARACTERS:
+            found.append(word)
+        else:
+            places = range(0, len(word), PIECE_CHARACTERS)
+            found += [word[place : place + PIECE_CHARACTERS] for place in places]
+    return found
+
+
+def plain_letters(text: str) -> str:
+    """A text in small letters, in which one letter has one code and nothing is without ink.
+
+    Else a letter of full width, an accent apart or a space of no width would make another word of
+    the same one.
+
+    >>> plain_letters("\uff21\u200d cafe\u0301 a\u200bb") == "a caf\xe9 a b"
+    True
+    """
+    if text.isascii():
+        return text.lower()
+    normal = unicodedata.normalize("NFKC", text).lower()
+    return _NO_INK.sub("", normal.replace("\u200b", " "))
