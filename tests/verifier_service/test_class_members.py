@@ -385,6 +385,9 @@ BOXED: dict[str, list[tuple[str, str, str]]] = {
         (r"12\pi cm \approx 37.7 cm", "37.7 cm", EQUAL),
         (r"12\pi\text{ cm} \approx 37.7\text{ cm}", r"12\pi", EQUAL),
         (r"\frac{5}{3} \text{ hours} \approx 1.67 \text{ hours}", "1.67 hours", EQUAL),
+        ("37.7 cm", r"12\pi \approx 37.7 \text{ cm}", EQUAL),
+        ("37.7", r"10\pi \approx 37.7 \text{ cm}", DIFFERENT),
+        ("37.7 cm", r"12\pi \text{ m} \approx 37.7 \text{ cm}", DIFFERENT),
         (r"12\pi cm \approx 37.7 cm", "37.6 cm", DIFFERENT),
         (r"12\pi cm \approx 37.7 cm", "37.7 m", DIFFERENT),
         (r"12\pi\text{ cm}", r"12\pi \text{ cm} \approx 47.7\text{ cm}", DIFFERENT),
@@ -452,6 +455,8 @@ BOXED: dict[str, list[tuple[str, str, str]]] = {
         ("XIV", "16", DIFFERENT),
         ("II", "III", DIFFERENT),
         ("VI", "IV", DIFFERENT),
+        ("CD", "400", DIFFERENT),
+        ("1001", "MI", DIFFERENT),
         ("X", "10", DIFFERENT),
         ("20", "XX", DIFFERENT),
         ("4", "IIII", DIFFERENT),
@@ -554,6 +559,15 @@ BOXED: dict[str, list[tuple[str, str, str]]] = {
 }
 # Whole completions: class, then reference, completion, reason.
 WRITTEN: dict[str, list[tuple[str, str, str]]] = {
+    "an answer beside what it is not": [
+        ("C", "The answer is C rather than B.", EQUAL),
+        ("5", "The answer is 5 instead of 6.", EQUAL),
+        ("C", "答案是C\uff0c不是B", EQUAL),
+        ("5", "答案是5而不是6", EQUAL),
+        ("6", "The answer is 5 rather than 6.", DIFFERENT),
+        ("B", "答案是C而不是B", DIFFERENT),
+        ("5", "答案是5\uff0c不是6或7", "ambiguous_answer"),
+    ],
     "a bound in words": [
         ("9", "at most 9", DIFFERENT),
         ("12", "more than 12", DIFFERENT),

@@ -246,7 +246,21 @@ PIECES = (
         " or ",
     ),
 )
-AMONG = (" ", "\t", "\n\nnote ", "as ", " because ", ", not ", "( ", "see (", "1 : ", "- ", "wait ")
+AMONG = (
+    " ",
+    "\t",
+    "rather than ",
+    "而",
+    "\n\nnote ",
+    "as ",
+    " because ",
+    ", not ",
+    "( ",
+    "see (",
+    "1 : ",
+    "- ",
+    "wait ",
+)
 DENIALS = (
     *("wrong answer is ", "not ", "not sure the ", "I don't think the answer is ", "wrong\n"),
     *("wrong option ", "reject A, ", "not sure that the ", "A is not ", "(A) and "),

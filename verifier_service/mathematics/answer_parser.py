@@ -306,10 +306,11 @@ class _AnswerParser:
     def _equality(self, parts: list[list[Token]], signs: Sequence[str]) -> Value:
         """An equation; what stands behind `≈` only rounds it: `1/3 ≈ 0.33` is a third."""
         if signs[-1] == "≈" and "≈" not in signs[:-1]:
+            sides = _constants(*parts[-2:]) or self._amounts(*parts[-2:])
+            if sides is not None and not any(map(variables, sides)):
+                return self._rounded(parts, signs, sides)
             if are_constant(parts[-2]):
-                return self._rounded(parts, signs, _constants(*parts[-2:]))
-            if (amounts := self._amounts(*parts[-2:])) is not None:
-                return self._rounded(parts, signs, amounts)
+                return self._rounded(parts, signs, None)
         if signs == ["≈"] and _is_name(parts[0]) and _is_name(parts[1]):
             return Words(" ≈ ".join(_name(part) for part in parts))  # no equation of two variables
         if "≈" in signs and not _is_name(parts[0]):
@@ -328,16 +329,16 @@ class _AnswerParser:
         return with_rounding(value, rounding_of(*sides) if sides else None)
 
     def _amounts(self, exact: list[Token], rounded: list[Token]) -> _Constants | None:
-        """The numbers of a constant and its rounding in one unit: `12\\pi cm ≈ 37.7 cm`."""
+        """The numbers of a constant and its rounding, with a unit: `12\\pi cm ≈ 37.7 cm`."""
         try:
             values = self._items((exact, rounded))
         except Unreadable:
             return None
-        amounts = [one for one in values if isinstance(one, Quantity) and one.unit is not None]
-        if len(amounts) < 2 or amounts[0].unit != amounts[1].unit:
+        amounts = [one for one in values if isinstance(one, Quantity)]
+        units = {one.unit for one in amounts} - {None}
+        if len(amounts) < 2 or len(units) != 1:
             return None
-        expressions = amounts[0].expression, amounts[1].expression
-        return None if any(map(variables, expressions)) else expressions
+        return amounts[0].expression, amounts[1].expression
 
     def _equation(self, parts: list[list[Token]]) -> Value:
         """Two or more sides, all equal."""

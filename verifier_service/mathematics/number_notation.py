@@ -78,13 +78,15 @@ def may_be_lakhs(text: str) -> bool:
 def roman_value(text: str) -> int | None:
     """The value of a Roman numeral of two letters or more; None for any other text.
 
-    >>> roman_value("XIV"), roman_value("IIII"), roman_value("V")
-    (14, None, None)
+    Letters that name options or points as often are none: `CD`, `MC`, `DI`.
+
+    >>> roman_value("XIV"), roman_value("II"), roman_value("IIII"), roman_value("CD")
+    (14, 2, None, None)
     """
     if not 1 < len(text) <= MAX_ROMAN_CHARACTERS or _ROMAN.fullmatch(text) is None:
         return None
-    if set(text) == {"X"}:  # `XX` stands for a number that is left out
-        return None
+    if set(text) == {"X"} or (set(text).isdisjoint("VX") and set(text) != {"I"}):
+        return None  # `XX` stands for a number that is left out
     values = [_ROMAN_VALUES[letter] for letter in text]
     return sum(
         -value if value < following else value

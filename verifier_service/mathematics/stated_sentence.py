@@ -16,10 +16,11 @@ _SENTENCE_END = re.compile(
     r"\n|(?<!\b[A-Za-z])(?<!\d)[.!?](?=\s)|(?<=\d)\.(?=\s|$)|(?<=\b[A-Za-z])\.(?=\s+[A-Z]|\s*$)|。"
 )
 
-# A reason or aside at the end of a sentence: `, since x > 0`, `(see above)`, `, not 3`.
+# A reason or aside at the end of a sentence: `, since x > 0`, `(see above)`, `, not 3`, `而不是3`.
 _BECAUSE = re.compile(
     r"\((?:see|as|from|by|for|where|since|because)\b[^()]*\)\s*$"
-    r"|,\s+(?:and\s+)?not\b.*"
+    r"|,\s+(?:and\s+)?not\b.*|(?<!\s)\s+(?:rather\s+than|instead\s+of|as\s+opposed\s+to)\b.*"
+    r"|[，,]?[ ]?而(?:不是|不选|非)[^或]*|[，,]\s*不(?:是|选)[^或]*"
     r"|(?:,|(?<!\s))\s+"
     r"(?:because|since|as we|which|so that|given|when rounded|after|if|in total)\b.*",
     re.IGNORECASE | re.DOTALL,
