@@ -449,6 +449,14 @@ BOXED: dict[str, list[tuple[str, str, str]]] = {
         ("0x1A", "0x1B", DIFFERENT),
         ("6", "0b101", DIFFERENT),
     ],
+    "numbers of statements": [
+        ("I and III only", "I, III", EQUAL),
+        ("I and III", r"\text{I and III only}", EQUAL),
+        ("II only", "II", EQUAL),
+        ("I only", "I", EQUAL),
+        ("I and II only", "I and III", DIFFERENT),
+        ("I only", "I and II", DIFFERENT),
+    ],
     "a Roman numeral": [
         ("XIV", "14", EQUAL),
         ("II", "2", EQUAL),

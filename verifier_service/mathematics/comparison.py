@@ -35,7 +35,7 @@ from verifier_service.mathematics.form import (
 )
 from verifier_service.mathematics.inequalities import same_solutions
 from verifier_service.mathematics.notation import Unreadable
-from verifier_service.mathematics.number_notation import roman_value
+from verifier_service.mathematics.number_notation import roman_value, without_only
 from verifier_service.mathematics.option_letters import Option, labelled_option, several_letters
 from verifier_service.mathematics.periodic import same_family
 from verifier_service.mathematics.plain_text import (
@@ -113,6 +113,10 @@ def _read_answer(text: str) -> AnswerReading:
     if (plain := _PLAIN_NUMBER.fullmatch(text)) is not None:
         number = parse_number(plain[1])
         return AnswerReading(text, plain[1], (Quantity(number),), None, number=number)
+    plain_text = without_text_commands(unwrapped(text))
+    numerals = without_only(plain_text)
+    if numerals != plain_text:
+        text = numerals
     values: list[Value] = []
     try:
         values.append(_parsed(text))
@@ -120,7 +124,7 @@ def _read_answer(text: str) -> AnswerReading:
         values += [one for one in others if one is not None]
     except (Unreadable, RecursionError):
         pass
-    roman = roman_value(without_text_commands(unwrapped(text)))
+    roman = roman_value(numerals)
     if roman is not None:
         values.append(Quantity(parse_number(str(roman))))
     values += read_unit_vectors(without_delimiters(unwrapped(text)))

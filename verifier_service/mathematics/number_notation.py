@@ -52,6 +52,9 @@ _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000
 MAX_ROMAN_CHARACTERS = 15
 """Characters of the longest Roman numeral, 3888."""
 
+# Numbers of statements, and that no others are meant: `I and III only`.
+_ONLY = re.compile(r"([IVX]{1,5}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+)[IVX]{1,5}){0,9})\s+only")
+
 
 def with_plain_numbers(text: str) -> str:
     r"""The text with numbers as the parser knows them in place of other notations.
@@ -92,6 +95,12 @@ def roman_value(text: str) -> int | None:
         -value if value < following else value
         for value, following in zip(values, [*values[1:], 0], strict=True)
     )
+
+
+def without_only(text: str) -> str:
+    """The text without `only` behind Roman numerals, which number statements: `I and III only`."""
+    match = _ONLY.fullmatch(text) if text.endswith("only") else None
+    return match[1] if match else text
 
 
 def _unpointed(number: re.Match[str]) -> str:
