@@ -225,6 +225,56 @@ CITIES = {"A": "London", "B": "Paris", "C": "Rome", "D": "Both A and B"}
         ("The wrong options are (A), (C) and (D). It is (B)", "equal"),
         ("<think>B", "no_answer"),
         ("", "no_answer"),
+        # another option in a sentence or line of its own
+        ("The answer is B. Or it could be C.", "ambiguous_answer"),
+        ("The answer is B.\nOr C.", "ambiguous_answer"),
+        ("Answer: B\n\nAlternatively, C.", "ambiguous_answer"),
+        ("Answer: B\n\nPerhaps it could be D.", "ambiguous_answer"),
+        ("Answer: B if it is even else C", "ambiguous_answer"),
+        ("Answer: B; otherwise C", "ambiguous_answer"),
+        ("Answer: C; otherwise, B", "ambiguous_answer"),
+        ("Answer: C, alternatively B", "ambiguous_answer"),
+        ("Answer: B\n\nA or C would be too small.", "equal"),
+        ("Answer: B. Otherwise A would hold.", "equal"),
+        ("Answer: B\n\nOr so I think.", "equal"),
+        # the answer comes first
+        ("B\n\nExplanation: it is the only even one.", "equal"),
+        ("**B**\n\nBecause A is odd.", "equal"),
+        ("C\n\nExplanation: it is even.", "different"),
+        ("B\nC\nBoth would do.", "no_answer"),
+        ("B\nA) one\nand so on", "no_answer"),
+        ("B\n\nChoose C, as it is even.", "different"),
+        ("B\nI choose C.\nIt is even.", "no_answer"),
+        ("B or C\n\nExplanation: both are even.", "no_answer"),
+        # in a fence, under a heading, in JSON, in brackets behind the letter
+        ("```\nB\n```", "equal"),
+        ("#### B", "equal"),
+        ("```\nC\n```", "different"),
+        ('{"answer": "B"}', "equal"),
+        ('So:\n```json\n{"reasoning": "A is odd.", "Answer": "(B)"}\n```', "equal"),
+        ('{"answer": "C"}', "different"),
+        ('{"answer": "B or C"}', "ambiguous_answer"),
+        ('{"answer": "B", "choice": "C"}', "no_answer"),
+        ('{"answer": ["B", "C"]}', "no_answer"),
+        ('{"answer": "C", "answer": "B"}', "no_answer"),
+        ("Answer: B (an even one)", "equal"),
+        ("Answer: B (not C)", "equal"),
+        ("Answer: B (or C)", "ambiguous_answer"),
+        ("Answer: A (B)", "ambiguous_answer"),
+        ("Answer: B (incorrect)", "no_answer"),
+        # other languages
+        ("La respuesta correcta es B.", "equal"),
+        ("La respuesta correcta no es B.", "no_answer"),
+        ("La risposta corretta è B.", "equal"),
+        ("Die Antwort ist nicht B.", "no_answer"),
+        ("正解はBです。", "equal"),
+        ("答案应该是B", "equal"),
+        ("答案不是B", "no_answer"),
+        ("我选B", "equal"),
+        ("不选B", "no_answer"),
+        ("정답은 B입니다.", "equal"),
+        ("정답은 C입니다.", "different"),
+        ("The answer is not A. It is B.", "equal"),
     ],
 )
 def test_multiple_choice_gives_its_reason(text: str, reason: str) -> None:
@@ -248,6 +298,11 @@ def test_multiple_choice_gives_its_reason(text: str, reason: str) -> None:
         ("The answer is Rome (C)", "different"),
         ("Answer: Both A and B", "different"),
         ("Answer: Madrid", "no_answer"),
+        ("Answer: B (Paris)", "equal"),
+        ("Answer: B, Paris", "equal"),
+        ("Answer: B Paris", "equal"),
+        ("Answer: A, Paris", "ambiguous_answer"),
+        ("Answer: C (Paris)", "ambiguous_answer"),
     ],
 )
 @pytest.mark.parametrize("choices", [CITIES, list(CITIES.values())])
@@ -292,7 +347,23 @@ def test_a_reference_may_decorate_its_letter(answer: str) -> None:
     assert judge(MultipleChoice(), {"answer": answer}, "C").score == 1.0
 
 
-@pytest.mark.parametrize("piece", ["(", "A ", "A or ", ", maybe", "option ", "<answer>", "```\n"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "(",
+        "A ",
+        "A or ",
+        ", maybe",
+        "option ",
+        "<answer>",
+        "```\n",
+        "or\n",
+        "A\n",
+        "# ",
+        "antwort ",
+        '{"a":',
+    ],
+)
 def test_long_statements_name_no_option_and_cost_little(piece: str) -> None:
     for text in (piece * 100_000, "Answer: A" + piece * 100_000):
         assert judge(MultipleChoice(), {"answer": "A"}, text).reason in ("no_answer", "equal")

@@ -16,6 +16,8 @@ from verifier_service.mathematics.plain_text import text_key, unwrapped, without
 
 MAX_LABELLED_CHARACTERS = 500
 """Longest text that `accuracy` takes for an option."""
+MAX_LINES = 200
+"""Most lines of a text that begins with its answer."""
 MAX_STATEMENT_CHARACTERS = 1000
 """Longest statement in which `multiple_choice` looks for letters: the expressions below take
 quadratic time at worst."""
@@ -189,9 +191,9 @@ def named_letters(
     if listed:
         letters = _LONE_LETTER.findall(_JOINING_WORD.sub(" ", listed[0]))
         return {*map(str.upper, letters), *map(_upper, _ALTERNATIVE.finditer(kept))}
-    label = _LABEL.match(kept)
+    label = _LABEL.match(kept) or (_BEFORE_BRACKET.match(kept) if is_announced else None)
     if label:
-        return {_upper(label), *_marked(kept[label.end() :])}
+        return {_upper(label), *_marked(f" {kept[label.end() :]}")}
     return _marked(kept)
 
 
@@ -203,6 +205,23 @@ def alternatives(line: str) -> str:
     """
     offered = _ALTERNATIVE.finditer(REJECTED_OPTION.sub(" ", line))
     return "".join(match[0] for match in offered)
+
+
+def opening_letter(text: str) -> str | None:
+    """The letter that is all of the first line, where the other lines name no other option.
+
+    >>> opening_letter("**B**\\n\\nParis lies in France."), opening_letter("B\\nC\\nOr both.")
+    ('B', None)
+    """
+    lines = [line for line in text.split("\n", MAX_LINES + 1) if line.strip()]
+    if not 1 < len(lines) <= MAX_LINES or max(map(len, lines)) > MAX_STATEMENT_CHARACTERS:
+        return None
+    letter = single_letter(_plain(lines[0]))
+    if letter is None:
+        return None
+    others = set().union(*(_marked(REJECTED_OPTION.sub(" ", line)) for line in lines[1:]))
+    labels = any(single_letter(one) or _LABEL.match(one) for one in map(_plain, lines[1:]))
+    return None if labels or others - {letter} else letter
 
 
 def single_letter(text: str) -> str | None:
@@ -227,9 +246,13 @@ def _named_by_text(plain: str, choices: Mapping[str, str]) -> set[str]:
 
     if whole := named(plain):
         return whole
-    before, after = _LABEL.match(plain), _LETTER_AFTER.search(plain)
+    after = _LETTER_AFTER.search(plain)
     for label, text in (
-        (before, plain[before.end() :] if before else ""),
+        *(
+            (one, plain[one.end() :])
+            for one in (_LABEL.match(plain), _LETTER_BEFORE.match(plain))
+            if one
+        ),
         (after, plain[: after.start()] if after else ""),
     ):
         if label and (letters := named(text)):
@@ -265,11 +288,14 @@ _DECORATION = re.compile(r"[*_${}~`]+")
 _NOUN = r"(?:(?:option|choice|answer|letter)s?(?:\s*:)?\s*)?"
 _BRACKETED_LETTER = r"[(\[]?\b[A-Za-z]\b[)\].]?"
 # A word between letters that is none of them: the `or maybe` of `B or maybe C`.
-_JOINING_WORD = re.compile(r"\b(?:or|and|maybe|perhaps|possibly|either|both|also)\b", re.IGNORECASE)
+_JOINING_WORD = re.compile(
+    r"\b(?:or|and|maybe|perhaps|possibly|alternatively|else|otherwise|either|both|also)\b",
+    re.IGNORECASE,
+)
 # Nothing but letters, one or several: `the answer: B`, `either (B) or C.`.
 _LIST = re.compile(
     rf"(?:the\s+)?{_NOUN}(?:(?:either|both)\s+)?{_BRACKETED_LETTER}"
-    rf"(?:[\s,/;&|]*(?:(?:or|and|maybe|perhaps|possibly|also)\s+)*{_NOUN}{_BRACKETED_LETTER})*"
+    rf"(?:[\s,/;&|]*(?:(?:or|and|maybe|perhaps|possibly|alternatively|else|otherwise|also)[\s,]+)*{_NOUN}{_BRACKETED_LETTER})*"
     r"[\s.!]*",
     re.IGNORECASE,
 )
@@ -288,6 +314,10 @@ _LABEL = re.compile(
     rf"{_NOUN}(?:[(\[]([A-Za-z])[)\]]|([A-Z])\s*[).:](?=\s|$)|([A-Z])\s+[-–—]\s)[\s:.,–—-]*",
     re.IGNORECASE,
 )
+# A letter before its text, where that is known: the `B,` of `B, Paris`.
+_LETTER_BEFORE = re.compile(rf"{_NOUN}([A-Z])[\s,:(\[–—-]+", re.IGNORECASE)
+# A letter before a text in brackets: the `B ` of `B (Paris)`.
+_BEFORE_BRACKET = re.compile(r"([A-Z])\s+(?=\((?!\s*(?i:incorrect|wrong|false|not)\b))")
 # A denial that is the text of the option labelled before it: `is not continuous`.
 _DENYING_TEXT = re.compile(
     r"(?:fails|(?:is|was)(?:\s+not|n['’]t))\s+"
@@ -302,8 +332,21 @@ _LETTER_AFTER = re.compile(
 )
 # A reason behind letters: the `, because it is even` of `B, because it is even`.
 _REASON = re.compile(r"[\s,;]+(?:because|since)\b.*", re.IGNORECASE)
-# An option that prose names: `I choose b`, `answer is (B)`, `(B)`, `Option B.`, `B is correct`.
+# The word for an answer before a letter, and no denial between them: `respuesta correcta es B`.
+_FOREIGN_ANSWER = (
+    r"\b(?i:respuesta|réponse|risposta|resposta|antwort|ответ|odpowiedź|jawaban|cevap)"
+    r"(?:\s+(?!(?i:no|pas|nicht|non|não|не|nie|bukan)\b)[^\W\d_]+){0,4}\s*[:：]?\s*[(（\[]?([A-Z])\b"
+)
+# The same in scripts without spaces: `答案是B`, `正解はB`, `选B`, `정답은 B`.
+_EASTERN_ANSWER = (
+    r"(?:答案|正解|答え|정답)(?:应该|應該|应|應)?[是为為はが은는：:\s]{0,4}[(（\[]?([A-Z])(?![A-Za-z])"
+    r"|(?<!不)(?<!不能)(?<!别)[选選](?:择|擇)?[：:\s]{0,3}[(（]?([A-Z])(?![A-Za-z])"
+)
+# An option that prose names: `I choose b`, `answer is (B)`, `(B)`, `Option B.`, `B is correct`,
+# `It is B.`.
 _MARKED = re.compile(
+    rf"{_FOREIGN_ANSWER}|{_EASTERN_ANSWER}|"
+    r"\b(?i:it(?:\s+is|['’]s))\s+[(\[]?([A-Z])\b[)\]]?(?=\s*(?:[.!]|$))|"
     r"\b(?:(?i:choose|select|pick|answer\s+is)|options?|choices?)\s*:?\s*"
     r"(?:[(\[]([A-Za-z])[)\]]|[(\[]?([A-Z])\b)"
     r"|[(\[]([A-Z])[)\]]"
@@ -312,7 +355,7 @@ _MARKED = re.compile(
 )
 # Another option that is offered behind the first: `, or maybe it could be C`.
 _ALTERNATIVE = re.compile(
-    r"[\s,.;(]+(?:or|maybe|perhaps|possibly|alternatively)\b[\s,:(\[*]*"
+    r"(?:[\s,.;(]+(?i:or|maybe|perhaps|possibly|alternatively)|[\s,;(]+(?:else|otherwise))\b[\s,:(\[*]*"
     r"(?:(?:it|else|also|even|is|be|could|might|option|choice|maybe|perhaps|possibly)\b[\s,:(\[*]*)"
     r"{0,4}([A-Z])\b(?!['’])"
 )

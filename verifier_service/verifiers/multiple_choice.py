@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,9 @@ from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
+from verifier_service import strict_json
 from verifier_service.answer_text import after_reasoning
+from verifier_service.code.extraction import last_block
 from verifier_service.completion import Completion
 from verifier_service.reason import Reason
 from verifier_service.reference import bad, missing
@@ -52,7 +55,10 @@ class MultipleChoice(TextVerifier):
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Read the reference, and return the judge of completions."""
-        from verifier_service.mathematics.option_letters import named_letters  # noqa: PLC0415
+        from verifier_service.mathematics.option_letters import (  # noqa: PLC0415
+            named_letters,
+            opening_letter,
+        )
 
         choices = _choices(reference.get("choices"))
         right = _right_letter(reference, choices)
@@ -62,6 +68,12 @@ class MultipleChoice(TextVerifier):
             if answer is None:
                 return Judgement(0.0, MultipleChoiceReason.NO_ANSWER)
             letters = named_letters(answer.text, choices, is_announced=answer.is_announced)
+            if answer.offered:
+                letters |= named_letters(answer.statement, choices)
+            if not letters and not answer.is_announced:
+                opening = opening_letter(after_reasoning(completion.text) or "")
+                letters = {opening} if opening else set()
+                answer = FinalAnswer(opening or answer.text, is_announced=False)
             if not letters:
                 return Judgement(0.0, MultipleChoiceReason.NO_ANSWER, answer.text)
             if len(letters) > 1:
@@ -77,9 +89,16 @@ class MultipleChoice(TextVerifier):
 class FinalAnswer:
     """The statement that should name an option."""
 
-    text: str
+    statement: str
     is_announced: bool
     """Whether a tag, a box or words announce the statement; else it is the last line."""
+    offered: str = ""
+    """Words behind it that offer other options."""
+
+    @property
+    def text(self) -> str:
+        """The statement and what is offered beside it."""
+        return self.statement + self.offered
 
 
 def final_answer(
@@ -103,12 +122,46 @@ def final_answer(
     if found is None and "last_line" not in sources:
         return None
     if found is None:
-        lines = [line.strip() for line in after.split("\n") if line.strip()]
-        last = lines[-1][-MAX_STATEMENT_CHARACTERS:] if lines else ""
+        in_json = _answer_in_json(after)
+        if in_json is not None:
+            return FinalAnswer(in_json, is_announced=True)
+        last = _last_line(after)[-MAX_STATEMENT_CHARACTERS:]
         return FinalAnswer(last, is_announced=False) if last else None
     _, is_there, rest = after.rpartition(found.statements[-1])
-    line = rest.split("\n", 1)[0][:MAX_STATEMENT_CHARACTERS] if is_there else ""
-    return FinalAnswer(found.text + alternatives(line), is_announced=True)
+    rest = rest if is_there else ""
+    line = rest.split("\n", 1)[0][:MAX_STATEMENT_CHARACTERS]
+    offers = _OFFER.findall(rest[len(line) : len(line) + MAX_STATEMENT_CHARACTERS])
+    offered = "".join(alternatives(one) for one in (line, *(f" {one}" for one in offers)))
+    return FinalAnswer(found.text, is_announced=True, offered=offered)
+
+
+# A later line that offers another option: `Alternatively, C.`.
+_OFFER = re.compile(r"^(?=[ \t]*(?:or|alternatively|maybe|perhaps|possibly)\b).*", re.I | re.M)
+# The signs of a heading: the `## ` of `## B`.
+_HEADING = re.compile(r"#{1,6}\s+")
+_KEYS = frozenset({"answer", "final_answer", "correct_answer", "choice", "option"})
+"""Keys under which an object in JSON has the option."""
+
+
+def _last_line(text: str) -> str:
+    """The last line that has a sign, without those of a heading; a fence is none."""
+    lines = [line.strip() for line in text.split("\n")]
+    last = next((line for line in reversed(lines) if line.strip("`~")), "")
+    return _HEADING.sub("", last, count=1) if last.startswith("#") else last
+
+
+def _answer_in_json(text: str) -> str | None:
+    """The text under the one key for an answer in an object that is the text, or its last block."""
+    block = last_block(text, ("json",)) if "{" in text else None
+    document = (text if block is None else block).strip()
+    if not document.startswith("{"):
+        return None
+    try:
+        value = strict_json.loads(document)
+    except (ValueError, RecursionError):
+        return None
+    answers = [one for key, one in value.items() if key.casefold().replace(" ", "_") in _KEYS]
+    return answers[0] if len(answers) == 1 and isinstance(answers[0], str) else None
 
 
 def _choices(choices: object) -> dict[str, str]:
