@@ -63,7 +63,7 @@ def _shown(value: Any, depth: int = 0) -> Any:
     if isinstance(value, bytes):
         return f"x'{value[: MAX_CHARACTERS // 2].hex()}'"
     if isinstance(value, str):
-        return _shown_text(value)
+        return _shown_text(str(value))  # msgspec encodes no subclass of str
     if depth == len(MAX_ITEMS):
         return CUT
     return _shown_items(value, depth)

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -75,6 +76,118 @@ def test_a_call_is_read_in_every_usual_form(text: str) -> None:
     assert outcome(text, ONE) == (1, "equal")
     assert outcome(text.replace("Paris", "Rome"), ONE) == (0, "different")
     assert outcome(text, NONE) == (0, "unwanted_call")
+
+
+ARGUMENTS = json.dumps(WEATHER["arguments"])
+MODEL_FORMS = [
+    "<|python_tag|>" + json.dumps(WEATHER),
+    "<|python_tag|>" + json.dumps({"type": "function", **WEATHER}) + "<|eom_id|>",
+    '<|python_tag|>get_weather(city="Paris", days=3)<|eot_id|>',
+    json.dumps(WEATHER) + "<|eot_id|>",
+    tagged(WEATHER) + "<|im_end|>",
+    "get_weather(city='Paris', days=3)</s>",
+    f"[TOOL_CALLS] [{json.dumps(WEATHER)}]",
+    f"I look.[TOOL_CALLS][{json.dumps(WEATHER)}]</s>",
+    f"[TOOL_CALLS]get_weather{ARGUMENTS}",
+    f"[TOOL_CALLS]get_weather[ARGS]{ARGUMENTS}",
+    f"[TOOL_CALLS]get_weather[CALL_ID]a1B2[ARGS]{ARGUMENTS}</s>",
+    f"<tool_calls>[{json.dumps(WEATHER)}]</tool_calls>",
+    f"<|tool_call|>[{json.dumps(WEATHER)}]<|/tool_call|>",
+    f"<|tool_call|>[{json.dumps(WEATHER)}]",
+    f"functools[{json.dumps(WEATHER)}]",
+    f"<function=get_weather>{ARGUMENTS}</function>",
+    f"<tool_call>\n```json\n{json.dumps(WEATHER)}\n```\n</tool_call>",
+    "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n<parameter=days>\n"
+    "3\n</parameter>\n</function>\n</tool_call>",
+    "<function=get_weather><parameter=city>Paris</parameter><parameter=days>3</parameter></function>",
+    "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n"
+    "<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n</tool_call>",
+    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n```json\n"  # noqa: RUF001
+    f"{ARGUMENTS}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>",  # noqa: RUF001
+    "<｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>"  # noqa: RUF001
+    f"{ARGUMENTS}<｜tool▁call▁end｜>",  # noqa: RUF001
+]
+
+
+@pytest.mark.parametrize("text", MODEL_FORMS)
+def test_a_call_is_read_as_single_models_write_it(text: str) -> None:
+    assert outcome(text, ONE) == (1, "equal")
+    assert outcome(f"<think>hm</think>\n{text}", ONE) == (1, "equal")
+    assert outcome(f"<think>{text}</think>", ONE) == (0, "no_call")
+    assert outcome(text.replace("Paris", "Rome"), ONE) == (0, "different")
+    assert outcome(text.replace("get_weather", "get_time"), ONE) == (0, "different")
+    assert outcome(text, NONE) == (0, "unwanted_call")
+    assert outcome(text, TWO) == (0, "different")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "; ".join(map(json.dumps, TWO["tool_calls"])),
+        "\n".join(map(json.dumps, TWO["tool_calls"])),
+        "<|python_tag|>" + "; ".join(map(json.dumps, TWO["tool_calls"])),
+        "".join(
+            f"[TOOL_CALLS]{one['name']}{json.dumps(one['arguments'])}" for one in [WEATHER, ADD]
+        ),
+        "".join(
+            f"<function={one['name']}>{json.dumps(one['arguments'])}</function>\n"
+            for one in [WEATHER, ADD]
+        ),
+    ],
+)
+def test_several_calls_are_read_as_single_models_write_them(text: str) -> None:
+    assert outcome(text, TWO) == (1, "equal")
+    assert outcome(text, ONE) == (0, "different")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[TOOL_CALLS] [{json.dumps(WEATHER)}] [TOOL_CALLS] [{json.dumps(ADD)}]",
+        "[TOOL_CALLS]",
+        "[TOOL_CALLS]get_weather",
+        "<|python_tag|>import os",
+        f"<|python_tag|>{json.dumps(WEATHER)} or so",
+        f"<function=get_weather>{ARGUMENTS[:-1]}</function>",
+        "<function=get_weather><parameter=city>Paris<parameter=days>3</parameter></function>",
+        "<function=get_weather><parameter=city>Rome</parameter><parameter=city>Paris</parameter>"
+        "<parameter=days>3</parameter></function>",
+        "<tool_call>get_weather\n<arg_key>city</arg_key>Paris</tool_call>",
+        f"<｜tool▁call▁begin｜>{ARGUMENTS}<｜tool▁call▁end｜>",  # noqa: RUF001
+        '<function=get_weather>{"city": "Rome", "city": "Paris", "days": 3}</function>',
+        "[TOOL_CALLS]" * 50_000,
+        f"[TOOL_CALLS]add{json.dumps(ADD['arguments'])}" * 200,
+    ],
+)
+def test_a_call_that_a_model_form_breaks_off_is_malformed(text: str) -> None:
+    assert outcome(text, ONE) == (0, "malformed")
+    assert outcome(text, NONE) == (0, "malformed")
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted", "is_met"),
+    [
+        ("3", 3, True),
+        ("3", "3", True),
+        ("3.0", 3, True),
+        ("true", True, True),
+        ("[1, 2]", [1, 2], True),
+        ("3 km", "3 km", True),
+        ("3 km", 3, False),
+        ("03", 3, False),
+        ("1", True, False),
+        ("NaN", "NaN", True),
+        ("a\nb", "a\nb", True),
+        ("", "", True),
+    ],
+)
+def test_a_form_without_types_may_mean_a_text_or_a_value(
+    value: str, wanted: Any, is_met: bool
+) -> None:
+    text = f"<tool_call><function=f>\n<parameter=a>\n{value}\n</parameter></function></tool_call>"
+    found = judge(ALL, {"tool_calls": [{"name": "f", "arguments": {"a": wanted}}]}, text)
+    assert found.score == is_met
+    msgspec.json.encode(found.details)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,23 @@ class BadCall(ValueError):
     """A text or a value is meant to be a call and is none."""
 
 
+class WrittenValue(str):
+    """An argument in a form without types: a text, or the value of JSON that it spells."""
+
+    __slots__ = ()
+
+    def values(self) -> list[Any]:
+        """The values for which it may stand.
+
+        >>> WrittenValue("3").values(), WrittenValue("3 km").values()
+        (['3', 3], ['3 km'])
+        """
+        try:
+            return [str(self), parsed(self)]
+        except BadCall:
+            return [str(self)]
+
+
 class ToolCall(NamedTuple):
     """The name of a tool and its arguments."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from verifier_service.difference import ABSENT, difference
-from verifier_service.tool_calls.call import ToolCall
+from verifier_service.tool_calls.call import ToolCall, WrittenValue
 
 Strings = Literal["exact", "bfcl"]
 # Signs that BFCL leaves out of texts: the comma, blank and dash of `New York, N-Y`.
@@ -135,6 +135,8 @@ def _is_default(name: str, values: Sequence[Any], tool: Tool, strings: Strings) 
 
 
 def _is_one_of(value: Any, accepted: Sequence[Any], strings: Strings) -> bool:
+    if isinstance(value, WrittenValue):
+        return any(_is_one_of(one, accepted, strings) for one in value.values())
     for one in accepted:  # noqa: SIM110  half the time of `any`
         if is_equal(value, one, strings):
             return True

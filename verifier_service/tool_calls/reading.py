@@ -9,6 +9,12 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from verifier_service.tool_calls.call import MAX_CALLS, BadCall, ToolCall, call_of, parsed
+from verifier_service.tool_calls.model_forms import (
+    call_in_tag,
+    json_values,
+    model_calls,
+    without_end_marks,
+)
 
 CallForm = Literal["auto", "tagged", "json", "python"]
 
@@ -32,8 +38,8 @@ def calls_in(text: str, form: CallForm = "auto") -> list[ToolCall]:
 
     Args:
         text: after the reasoning.
-        form: the only one that counts, or auto: tags where there are any, else JSON or Python where
-            one of them is the whole text.
+        form: the only one that counts, or auto: tags where there are any, else the form of another
+            model, else JSON or Python where one of them is the whole text.
 
     Raises:
         BadCall: something is meant to be a call and is none.
@@ -42,6 +48,11 @@ def calls_in(text: str, form: CallForm = "auto") -> list[ToolCall]:
         return _tagged(text)
     if form == "tagged":
         return []
+    text = without_end_marks(text)
+    if form == "auto":
+        found = model_calls(text, _certain_python_calls)
+        if found is not None:
+            return _bounded(found)
     inside = _inside_fence(text)
     if form in ("auto", "json") and inside.startswith(("{", "[")):
         found = _json_calls(inside, is_certain=form == "json")
@@ -52,8 +63,8 @@ def calls_in(text: str, form: CallForm = "auto") -> list[ToolCall]:
     return []
 
 
-# A call as other models write it, which is not read: `[TOOL_CALLS] [...]`, `<function=f>`,
-# `<|python_tag|>`, `<invoke name="f">`, `<|tool_call|>`, ReAct's `Action: f`, `Action Input: 1`.
+# A call as other models write it, which is not read, or not where it stands: `[TOOL_REQUEST]`,
+# `<invoke name="f">`, ReAct's `Action: f`, `Action Input: 1`.
 _OTHER_FORM = re.compile(
     r"\[TOOL_(?:CALLS?|REQUEST)\]"
     r"|<\|?/?(?:tool_calls?|function_calls?|tool_use|python_tag)(?:_\w{1,20})?\|?>"
@@ -106,6 +117,8 @@ def _tagged(text: str) -> list[ToolCall]:
 def _between_tags(text: str) -> list[ToolCall]:
     """The call between two tags, or several on lines of their own, or in a list."""
     inside = text.strip()
+    if not inside.startswith(("{", "[")) and (other := call_in_tag(inside)) is not None:
+        return other
     try:
         values = parsed(inside)
     except BadCall:
@@ -119,7 +132,7 @@ def _between_tags(text: str) -> list[ToolCall]:
 def _json_calls(text: str, *, is_certain: bool) -> list[ToolCall] | None:
     """The calls of a JSON text; None where it may be something else."""
     try:
-        values = parsed(text)
+        values = _value_or_several(text)
         if isinstance(values, dict) and isinstance(values.get("tool_calls"), list):
             values = values["tool_calls"]
         every = values if isinstance(values, list) else [values]
@@ -128,6 +141,21 @@ def _json_calls(text: str, *, is_certain: bool) -> list[ToolCall] | None:
         if is_certain:
             raise
         return None
+
+
+def _value_or_several(text: str) -> Any:
+    """The value of a JSON text, or a list of objects that follow each other. Raises BadCall."""
+    try:
+        return parsed(text)
+    except BadCall:
+        values = list(json_values(text))
+        if len(values) < 2:
+            raise
+        return values
+
+
+def _certain_python_calls(text: str) -> list[ToolCall]:
+    return _python_calls(text, is_certain=True)
 
 
 def _python_calls(text: str, *, is_certain: bool) -> list[ToolCall]:

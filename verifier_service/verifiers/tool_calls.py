@@ -67,7 +67,7 @@ class ToolCalls(TextVerifier):
         default="auto",
         description="tagged: JSON in <tool_call>, which a message's `tool_calls` become too; json: "
         "an object or a list that is the whole answer; python: f(a=1) or a list of such calls; "
-        "auto: the first of these that the answer has",
+        "auto: the first of these, or of the forms of single models, that the answer has",
     )
     scoring: Literal["all", "f1", "toolrl"] = Field(
         default="all",
