@@ -49,11 +49,25 @@ Dialect = Literal[
 ]
 MAX_DATABASES = 8
 EXTRA = "sql"
-TAGS = ("sql", "sqlite", "duckdb", "postgres", "postgresql", "mysql", "bigquery", "tsql")
+TAGS = ("sql", "sqlite", "sqlite3", "duckdb", "postgres", "postgresql", "mysql", "bigquery", "tsql")
 # The end of a query that gives its rows an order: the `order by 1` of `select a from t order by 1`.
 _ORDERED = re.compile(r"\border\s+by\b(?![^()]*+\))", re.IGNORECASE)
 # The beginning of a query, behind comments: `select`, `with`, `values`.
 _QUERY = re.compile(r"(?>\s+|--[^\n]*\n|/\*.*?\*/)*+(?:select|with|values)\b", re.DOTALL | re.I)
+
+
+# A label before a query: `SQL:`, `**Answer:**`, `The query is:`.
+_LABEL = re.compile(
+    r"[*_#\s]{0,8}(?:the\s+|final\s+)?(?:sql|sqlite|answer|(?:sql\s*)?query)(?:\s+is)?[*_\s]{0,8}:[*_\s]{0,8}"
+    r"(?=[`/(-]|select\b|with\b|values\b)",
+    re.IGNORECASE,
+)
+# A sign that a paragraph holds a statement of SQL: a semicolon, a fence, `SELECT`.
+_MAY_BE_QUERY = re.compile(
+    r"[;`]|\b(?:SELECT|INSERT|UPDATE|DELETE|DROP|CREATE|ALTER|ATTACH|PRAGMA)\b"
+    r"|^\s*(?i:select|with|values|insert|update|delete|drop|create|alter|attach|pragma)\b",
+    re.MULTILINE,
+)
 
 
 class SqlReason(Reason):
@@ -254,16 +268,31 @@ def _missing_package() -> Unverifiable:
 def query_in(answer: str) -> str | None:
     """The query of an answer: its last fenced block of SQL, or all of it where it begins as one.
 
-    >>> query_in("So:\\n```sql\\nselect 1;\\n```")
-    'select 1'
+    A label before it, inline code around it and prose after it are none of it.
+
+    >>> query_in("So:\\n```sql\\nselect 1;\\n```"), query_in("SQL: `select 1`")
+    ('select 1', 'select 1')
     >>> query_in("I would select one.") is None
     True
     """
     block = last_block(answer, TAGS)
-    text = (answer if block is None else block).strip().rstrip(";").strip()
-    if block is None and _QUERY.match(text) is None:
+    if block is not None:
+        return block.strip().rstrip(";").strip() or None
+    text = answer.strip()
+    label = _LABEL.match(text)
+    text = text[label.end() :] if label else text
+    if text.startswith("`") and text.endswith("`") and text.count("`") == 2:
+        text = text[1:-1]
+    if _QUERY.match(text) is None:
         return None
-    return text or None
+    return _without_prose(text).strip().rstrip(";").strip()
+
+
+def _without_prose(text: str) -> str:
+    """A text up to the paragraph that explains its query; one that may be a query stays."""
+    query, is_there, prose = text.partition(";\n\n")
+    is_prose = is_there and ";" not in query and not _MAY_BE_QUERY.search(prose)
+    return query if is_prose else text
 
 
 def _first_difference(found: QueryResult, wanted: QueryResult, order: RowOrder) -> dict[str, Any]:
