@@ -14,7 +14,20 @@ MAX_DEPTH = 60
 # A number, or a sign of an expression: `12`, `+`, `(`. White space is skipped.
 _TOKEN = re.compile(r"[ \t\n]*(?:([0-9]+)|([-+*/()]))")
 # What people write for the signs: `3 × 4 ÷ 2 − 1`.
-_SIGNS = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "[": "(", "]": ")"})
+_SIGNS = str.maketrans(
+    {
+        "×": "*",
+        "·": "*",
+        "⋅": "*",
+        "∗": "*",
+        "∕": "/",
+        "÷": "/",
+        "−": "-",
+        "–": "-",
+        "[": "(",
+        "]": ")",
+    }
+)
 _LATEX = {r"\times": "*", r"\cdot": "*", r"\div": "/"}
 _LATEX |= dict.fromkeys((r"\left", r"\right", r"\(", r"\)", r"\[", r"\]", r"\,"), "")
 

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -83,12 +84,29 @@ def _is_whole(value: object) -> bool:
 
 
 def _expression(text: str, target: int) -> str:
-    """The expression in an answer's last line: `Answer: $(1 + 2) * 3 = 9$`."""
-    line = text.strip().rpartition("\n")[2].rpartition(":")[2].strip(" \t$`*.")
+    """The expression in the last line with a digit: `The answer is $(1 + 2) * 3 = 9$.`.
+
+    Raises:
+        BadExpression: an equal sign has another number than the target beside it.
+    """
+    lines = [line for line in text.split("\n") if _DIGIT.search(line)]
+    line = (lines or [""])[-1].rpartition(":")[2]
+    line = _WORDS_BEFORE.sub("", line, count=1).strip(" \t\r$`*.")
     expression, equals, result = line.partition("=")
+    if equals and _LONE_NUMBER.fullmatch(expression) and not _LONE_NUMBER.fullmatch(result):
+        expression, result = result, expression
     if equals and read_arithmetic(result).value != Fraction(target):
         raise BadExpression("another number after the equal sign")
     return expression
+
+
+_DIGIT = re.compile("[0-9]")
+# Words that announce an expression: `So the answer is `.
+_WORDS_BEFORE = re.compile(
+    r"^[^\W\d_][^\d(+*/=$\\-]{0,80}\b(?:is|be|get|have|expression|equation)\s+(?=\S)"
+)
+# A number by itself: the `24` of `24 = 8 * 3`.
+_LONE_NUMBER = re.compile(r"\s*[0-9]+\s*")
 
 
 def sudoku(reference: Reference) -> PuzzleChecker:

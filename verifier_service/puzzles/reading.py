@@ -29,8 +29,10 @@ _POINT = re.compile(
 )
 # What stands before an item in a list of lines: `1. `, `- `.
 _ITEM_MARK = re.compile(r"(?:[-*•]|[0-9]{1,3}[.)])[ \t]+")
-# What stands between items in one line: `a > b`, `a -> b`, `a, b`.
-_BETWEEN = re.compile(r"->|→|[>,]")
+# What stands between items in one line: `a > b`, `a -> b`, `a, b, and c`, `a; b`.
+_BETWEEN = re.compile(r"->|→|[>;]|,(?:\s*and\s)?")
+# What stands before the cells of a line: `Row 1: `.
+_ROW_LABEL = re.compile(r"\s*(?i:row|line)\s*[0-9]{1,3}\s*:")
 
 
 class UnreadableSolution(ValueError):
@@ -186,7 +188,8 @@ def grid_in(text: str, *, height: int, width: int) -> CellRows:
 
 def _row(line: str, width: int) -> list[str]:
     """The cells of a line; none where it is no row."""
-    cells = line.translate(_SEPARATORS).split()
+    label = _ROW_LABEL.match(line)
+    cells = line[label.end() if label else 0 :].translate(_SEPARATORS).split()
     if len(cells) == 1 and len(cells[0]) == width > 1:
         cells = list(cells[0])
     if len(cells) > MAX_VALUES or not all(_CELL.fullmatch(cell) for cell in cells):
