@@ -24,6 +24,7 @@ from verifier_service import strict_yaml
 from verifier_service.completion import Completion
 from verifier_service.structures.reading import BadDocument, read_document
 from verifier_service.verifier import Unverifiable
+from verifier_service.verifiers.json_schema import JsonSchema
 from verifier_service.verifiers.structured_output import StructuredOutput
 
 VALUE = {"name": "Ada", "age": 36, "tags": ["x", "y"], "ok": True, "ratio": 0.5}
@@ -453,3 +454,11 @@ def _written(document_format: str, fields: dict[str, str]) -> str:
         return "{" + ", ".join(f'"{name}": {value}' for name, value in fields.items()) + "}"
     sign = ": " if document_format == "yaml" else " = "
     return "\n".join(f"{name}{sign}{value}" for name, value in fields.items())
+
+
+@pytest.mark.parametrize(("tag", "is_read"), [("json5", 1), ("jsonc", 1), ("JSON", 1), ("js", 0)])
+def test_a_block_of_a_dialect_of_json_is_read_as_json(tag: str, is_read: float) -> None:
+    for verifier in (StructuredOutput(), JsonSchema()):
+        for text, fits in [('{"a": 1}', 1), ('{"a": 1, }', 0), ("{a: 1}", 0), ("// a\n{}", 0)]:
+            found = judge(verifier, {"schema": {"required": ["a"]}}, f"So:\n```{tag}\n{text}\n```")
+            assert found.score == is_read * fits

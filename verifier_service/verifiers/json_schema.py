@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # Workers check a schema, the one in a request too: it would hold up the API process. So only
 # workers import `schema_validation`.
 
+JSON_TAGS = ("json", "jsonc", "json5")
+"""Tags of the fenced blocks that hold a document."""
 MAX_NUMBER_CHARACTERS = 300
 """Longest number, in digits: a longer one fits into no float, and jsonschema computes in floats."""
 
@@ -85,7 +87,7 @@ class JsonSchema(TextVerifier):
                 return Judgement(0.0, JsonSchemaReason.AMBIGUOUS_ANSWER)
             if answer is None:
                 return Judgement(0.0, JsonSchemaReason.NO_ANSWER)
-            block = last_block(answer, ("json",))
+            block = last_block(answer, JSON_TAGS)
             text = (answer if block is None else block).strip()
             try:
                 document = _parsed(text)

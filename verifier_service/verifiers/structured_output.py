@@ -33,7 +33,7 @@ from verifier_service.structures.reading import (
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 TAGS: dict[DocumentFormat, tuple[str, ...]] = {
-    "json": ("json",),
+    "json": ("json", "jsonc", "json5"),
     "yaml": ("yaml", "yml"),
     "toml": ("toml",),
     "xml": ("xml",),
