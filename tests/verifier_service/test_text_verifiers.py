@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from tests.shared_data import shared_data
 from tests.verifier_service.judging import judge as judge_with
@@ -58,6 +59,12 @@ def test_format_takes_other_tags() -> None:
     text = "<reasoning>a</reasoning><solution>b</solution>"
     assert judge(Format(tags=("reasoning", "solution")), text).reason == "matched"
     assert judge(Format(), text).reason == "missing_tag"
+
+
+def test_two_tags_have_two_names() -> None:
+    """A form with one name for both tags fits no completion."""
+    with pytest.raises(ValidationError, match=r"tags\n.*two different names.*'think' twice"):
+        Format(tags=("think", "think"))
 
 
 @pytest.mark.parametrize("mode", ["strict", "open_r1"])

@@ -127,6 +127,10 @@ def test_details_name_no_source() -> None:
         ({"min": -1}, "`min` is a whole number"),
         ({"slack": True}, "`slack` is a whole number"),
         ({"wanted": "no"}, "`wanted` is true or false"),
+        ({"expected": ["doc_zz"]}, "`expected` names 'doc_zz', which `valid` has not"),
+        ({"valid": ["a"], "expected": ["a"]}, "`expected` names 'a', which `id_pattern` has not"),
+        ({"valid": [], "expected": None}, "`min` is 1, and at most 0 can be cited"),
+        ({"min": 3, "expected": ["doc_a1"], "slack": 1}, "`min` is 3, and at most 2"),
     ],
 )
 def test_a_reference_that_cannot_be_used_is_named(changes: Any, message: str) -> None:

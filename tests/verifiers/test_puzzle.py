@@ -302,6 +302,17 @@ def test_a_reason_says_why_there_is_no_answer(text: str, reason: str) -> None:
             {"puzzle": "schedule", "events": [{"id": "a", "duration": 5}] * 2},
             "two have the same `id`",
         ),
+        (
+            {
+                "puzzle": "schedule",
+                "events": [{"id": "a", "duration": 60, "earliest": "9:00", "latest": "9:30"}],
+            },
+            "reference.events.0: its window of time is too short",
+        ),
+        (
+            {"puzzle": "schedule", "events": [{"id": "a", "duration": 60, "start": "23:30"}]},
+            "reference.events.0: its window of time is too short",
+        ),
         ({"puzzle": 1}, "reference.puzzle: found a number"),
         ({"puzzle": "sudoko"}, "did you mean"),
         ({"puzzle": "countdown", "target": 1}, "reference.numbers is needed"),

@@ -275,3 +275,13 @@ def test_workers_judge_with_the_package(http: httpx.Client) -> None:
     }
     found = verdicts(http, verifier, "3 × 3 × 37", "no numbers", **primes)  # noqa: RUF001
     assert [one["reason"] for one in found] == ["solved", "malformed"]
+
+
+@needs_package
+def test_lines_of_a_grid_may_end_as_on_windows() -> None:
+    entry = {
+        "answer": "0 1\n1 0",
+        "metadata": {"source_dataset": "binary_matrix", "matrix": [[0, 1], [1, 0]]},
+    }
+    assert outcome(entry, "<answer>0 1\r\n1 0</answer>")[0] == 1
+    assert outcome(entry, "<answer>0 1\r\n1 1</answer>")[0] == 0

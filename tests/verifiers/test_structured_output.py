@@ -358,6 +358,12 @@ def test_paths_choose_what_is_compared() -> None:
         ({"schema": [1]}, {}, "found a list"),
         ({"value": "{"}, {}, "a text that is no document"),
         ({"value": {"a": 1}}, {"row_order": False}, "found an object, expected a list"),
+        ({"value": {"a": 1}, "schema": {"type": "array"}}, {}, "value: it breaks the rule `type`"),
+        (
+            {"value": [{"a": 1}], "schema": {"items": {"required": ["b"]}}},
+            {"row_order": False},
+            "value: it breaks the rule `required`",
+        ),
     ],
 )
 def test_a_wrong_reference_is_named(
@@ -365,6 +371,15 @@ def test_a_wrong_reference_is_named(
 ) -> None:
     with pytest.raises(Unverifiable, match=message):
         judge(StructuredOutput(**options), reference, "{}")
+
+
+def test_a_wanted_value_may_break_the_schema_where_another_document_can_be_right() -> None:
+    reference = {"value": {"a": "1"}, "schema": {"properties": {"a": {"type": "string"}}}}
+    typed = {"value": {"a": 1}, "schema": {"properties": {"a": {"type": "string"}}}}
+    assert outcome("<a>1</a>", reference, format="xml")[0] == 1
+    assert outcome("<a>1</a>", typed, format="xml")[0] == 1
+    whole = {"value": {"a": 1}, "schema": {"required": ["a", "b"]}}
+    assert outcome('{"a": 1, "b": 2}', whole, paths=["a"])[0] == 1
 
 
 def test_a_schema_and_a_value_must_both_be_met() -> None:
@@ -462,3 +477,10 @@ def test_a_block_of_a_dialect_of_json_is_read_as_json(tag: str, is_read: float) 
         for text, fits in [('{"a": 1}', 1), ('{"a": 1, }', 0), ("{a: 1}", 0), ("// a\n{}", 0)]:
             found = judge(verifier, {"schema": {"required": ["a"]}}, f"So:\n```{tag}\n{text}\n```")
             assert found.score == is_read * fits
+
+
+def test_a_schema_that_is_none_is_named_where_it_stands() -> None:
+    with pytest.raises(Unverifiable, match=r"^reference\.schema: it is no JSON Schema"):
+        judge(JsonSchema(), {"schema": {"type": "what"}}, "{}")
+    with pytest.raises(Unverifiable, match=r"^option schema: it is no JSON Schema"):
+        judge(JsonSchema.model_validate({"schema": {"type": "what"}}), {}, "{}")

@@ -34,6 +34,11 @@ class EventWindow:
         is_inside = self.earliest <= begin and begin + duration <= self.latest
         return is_inside and duration == self.duration and self.start in (None, begin)
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether any event is the wanted one."""
+        return self.holds(self.earliest if self.start is None else self.start, self.duration)
+
 
 def minutes_of(text: Any) -> int | None:
     """The minutes of a time of day since midnight; None where it is none.
@@ -106,6 +111,10 @@ def _window(place: str, event: Any) -> tuple[str, EventWindow]:
         DAY_MINUTES if latest is None else latest,
         times["start"],
     )
+    if not window.is_possible:
+        raise bad(
+            place, "its window of time is too short for its `duration`, or has not its `start`"
+        )
     return plain(event["id"]), window
 
 

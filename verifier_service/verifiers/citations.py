@@ -188,7 +188,7 @@ def _sources(reference: Mapping[str, Any]) -> _Sources:
         citation, attempt = _patterns(form, pattern, given.get("attempt_pattern", pattern))
     except ValueError as error:
         raise bad("citations", str(error)[:200]) from error
-    return _Sources(
+    sources = _Sources(
         form=form,
         citation=citation,
         attempt=attempt,
@@ -198,6 +198,22 @@ def _sources(reference: Mapping[str, Any]) -> _Sources:
         slack=_number(given, "slack", 1),
         is_wanted=is_wanted,
     )
+    if is_wanted:
+        _check_possible(sources, pattern)
+    return sources
+
+
+def _check_possible(sources: _Sources, pattern: str) -> None:
+    """Raise Unverifiable where no answer can cite what is wanted."""
+    expected = sources.expected or frozenset()
+    if unknown := sorted(expected - sources.valid):
+        raise bad("citations", f"`expected` names {unknown[0][:60]!r}, which `valid` has not")
+    compiled = patterns.compiled(pattern)
+    if strange := [one for one in sorted(expected) if compiled.fullmatch(one) is None]:
+        raise bad("citations", f"`expected` names {strange[0][:60]!r}, which `id_pattern` has not")
+    most = len(sources.valid) if sources.expected is None else len(expected) + sources.slack
+    if sources.minimum > min(most, len(sources.valid)):
+        raise bad("citations", f"`min` is {sources.minimum}, and at most {most} can be cited")
 
 
 def _patterns(form: str, pattern: str, attempt: object) -> tuple[Any, Any]:

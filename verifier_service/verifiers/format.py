@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from verifier_service.completion import Completion
 from verifier_service.instructions.visible import is_blank
@@ -56,6 +56,13 @@ class Format(TextVerifier):
         default=False,
         description="the prompt ends with the first opening tag, so completions lack it",
     )
+
+    @field_validator("tags")
+    @classmethod
+    def _differ(cls, tags: tuple[TagName, TagName]) -> tuple[TagName, TagName]:
+        if tags[0] == tags[1]:
+            raise ValueError(f"two different names are needed, found {tags[0]!r} twice")
+        return tags
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Return the judge of completions; no reference is needed."""

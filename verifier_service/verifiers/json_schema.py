@@ -18,7 +18,7 @@ from verifier_service.code.extraction import last_block
 from verifier_service.completion import Completion
 from verifier_service.reason import Reason
 from verifier_service.reference import bad, kind, missing
-from verifier_service.verifier import Judge, Judgement, TextVerifier
+from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -73,12 +73,7 @@ class JsonSchema(TextVerifier):
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Read the reference, and return the judge of completions."""
-        schema = self.document_schema
-        if schema is None:
-            schema = reference.get("schema")
-        if schema is None:
-            raise missing("schema", reference)
-        validator = _validator(schema)
+        validator = self._validator(reference)
 
         def judge(completion: Completion) -> Judgement:
             try:
@@ -99,6 +94,19 @@ class JsonSchema(TextVerifier):
             return Judgement(0.0, JsonSchemaReason.INVALID, text, {"keyword": keyword})
 
         return judge
+
+    def _validator(self, reference: Mapping[str, Any]) -> Validator:
+        """The validator of the option's schema, or of the reference's. Raises Unverifiable."""
+        if self.document_schema is not None:
+            try:
+                return _validator(self.document_schema)
+            except Unverifiable as error:
+                message = error.message.removeprefix("reference.")
+                raise Unverifiable(error.reason, f"option {message}") from error
+        schema = reference.get("schema")
+        if schema is None:
+            raise missing("schema", reference)
+        return _validator(schema)
 
 
 def _validator(schema: Any) -> Validator:

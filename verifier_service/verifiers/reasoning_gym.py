@@ -94,6 +94,8 @@ class ReasoningGym(TextVerifier):
             if answer is None:
                 return Judgement(0.0, ReasoningGymReason.NO_ANSWER)
             answer = _without_box(answer, completion.text)
+            if "\r" not in own:  # scorers of grids split lines at line feeds
+                answer = answer.replace("\r\n", "\n")
             if len(answer) > MAX_ANSWER_CHARACTERS:
                 return Judgement(0.0, ReasoningGymReason.TOO_LONG)
             try:

@@ -235,6 +235,9 @@ class Sql(TextVerifier):
         columns = reference.get("columns", [])
         if not isinstance(columns, list) or (self.column_names and not columns):
             raise bad("columns", "expected a list of names, which `column_names` needs")
+        lengths = sorted({len(row) for row in rows} | ({len(columns)} if columns else set()))
+        if len(lengths) > 1:
+            raise bad("rows", f"found rows or names of {lengths[0]} and {lengths[-1]} columns")
         return QueryResult(tuple(map(str, columns)), [tuple(map(_value, row)) for row in rows])
 
     def _order(self, reference: Mapping[str, Any]) -> RowOrder:

@@ -108,6 +108,8 @@ class StructuredOutput(TextVerifier):
             raise missing("schema", reference, instead="value")
         broken_rule = _broken_rule(reference.get("schema"), texts=self._texts)
         wanted = self._wanted(reference["value"]) if has_value else None
+        if has_value and self._must_fit and (broken := broken_rule(wanted)) is not None:
+            raise bad("value", f"it breaks the rule `{broken}` of reference.schema")
 
         def judge(completion: Completion) -> Judgement:
             try:
@@ -135,6 +137,11 @@ class StructuredOutput(TextVerifier):
             return Judgement(score, StructuredOutputReason.DIFFERENT, text, details)
 
         return judge
+
+    @property
+    def _must_fit(self) -> bool:
+        """Whether only a document that equals the whole wanted value can be right."""
+        return not self._texts and self.paths is None and self.tolerance == 0
 
     @property
     def _texts(self) -> bool:
