@@ -113,7 +113,7 @@ class _Fence:
         return self.is_alone and self.indentation <= opening.indentation + _MAX_INDENTATION
 
     def names(self) -> frozenset[str]:
-        """What the tag may call its language, in lower case."""
+        """Names of the language that the tag may mean, in lower case."""
         found = _LANGUAGE.match(self.tag.lower())
         tag = found[1] if found else ""
         return frozenset({tag, tag.rstrip(_VERSION) or tag, tag.rpartition(".")[2] or tag})
