@@ -290,6 +290,29 @@ GROUND_TRUTH_ROWS = [
         ADD,
     ),
     _of(
+        "Skywork-OR1, test code with a prefix",
+        "verl",
+        _verl(
+            json.dumps(
+                {
+                    "entry_point": "Solution().add",
+                    "import_prefix": "from typing import *",
+                    "test_code": "def check(candidate):\n    assert candidate(a=1, b=2) == 3",
+                }
+            )
+        ),
+        "code",
+        {
+            "tests": {
+                "type": "asserts",
+                "code": "from typing import *\n"
+                "def check(candidate):\n    assert candidate(a=1, b=2) == 3",
+                "entry_point": "Solution().add",
+            }
+        },
+        METHOD,
+    ),
+    _of(
         "verl, assertions",
         "verl",
         _verl(json.dumps(ASSERTS)),
@@ -563,6 +586,14 @@ PROGRAM_ROWS = [
         PRINT_SUM,
     ),
     _of(
+        "CodeContests, lists of objects",
+        "code_contests",
+        {"name": "a", "public_tests": CASES[:1], "private_tests": CASES[1:]},
+        "code",
+        {"tests": TESTS},
+        PRINT_SUM,
+    ),
+    _of(
         "LiveCodeBench",
         "live_code_bench",
         {
@@ -632,6 +663,27 @@ PROGRAM_ROWS = [
             }
         },
         ADD,
+    ),
+    _of(
+        "LeetCodeDataset",
+        "human_eval",
+        {
+            "task_id": "add",
+            "prompt": "from typing import *\n\ninf = float('inf')\n",
+            "starter_code": "class Solution:",
+            "entry_point": "Solution().add",
+            "test": "def check(candidate):\n    assert candidate(a = 1,b = 2) == 3\n",
+            "input_output": [{"input": "a = 1, b = 2", "output": "3"}],
+        },
+        "code",
+        {
+            "tests": {
+                "type": "asserts",
+                "code": "def check(candidate):\n    assert candidate(a = 1,b = 2) == 3\n",
+                "entry_point": "Solution().add",
+            }
+        },
+        METHOD,
     ),
     _of(
         "BigCodeBench",

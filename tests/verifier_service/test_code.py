@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from tests.shared_data import Row, shared_data
 from verifier_service.code import value_codec
 from verifier_service.code.assertions import AssertionCode
+from verifier_service.code.device_stdin import by_descriptor
 from verifier_service.code.extraction import last_block
 from verifier_service.code.findings import Findings
 from verifier_service.code.languages import LANGUAGES
@@ -96,6 +97,29 @@ def grader() -> Iterator[Grader]:
         ("```python\na\n```\n```python\nb", "a\n"),
         ("print(1)", None),
         ("", None),
+        ("<answer>```python\na\n```</answer>", "a\n"),
+        ("<answer>```\na\n```\n</answer>", "a\n"),
+        ("```python\na\n```<|im_end|>", "a\n"),
+        ("Here's the fixed version: ```python\na\n```", "a\n"),
+        ("```python\na```\nDone.", "a"),
+        ("1. So:\n   ```python\n   a\n     b\n   ```", "a\n  b\n"),
+        ("1. So:\n    ```python\n    a\n\n      b\n    ```", "a\n\n  b\n"),
+        ("- So:\n\t```python\n\ta\n\t\tb\n\t```", "a\n\tb\n"),
+        ("- So: ```python\n  a\n  ```", "a\n"),
+        ("```python\na\n    ```\nb\n```", "a\n    ```\nb\n"),
+        ("```python\r\na\r\n```\r\n", "a\r\n"),
+        ("I write it in ```python\n\n```python\na\n```", "a\n"),
+        ("```python\na\n```\nYou find it in ```python", "a\n"),
+        ("```python\na\n```\nI wrote it in ```python\nas you asked.", "a\n"),
+        ("A span ```python a``` is no block", None),
+        ("```python3.11\na\n```", "a\n"),
+        ("```python:src/main.py\na\n```", "a\n"),
+        ("```python{1,3}\na\n```", "a\n"),
+        ("```{.python .numberLines}\na\n```", "a\n"),
+        ("```main.py\na\n```", "a\n"),
+        ("```code\na\n```", "a\n"),
+        ("```cpp17\na\n```", None),
+        ("```text\na\n```", None),
     ],
 )
 def test_the_last_whole_block_of_the_language_is_the_program(
@@ -109,6 +133,21 @@ def test_a_line_that_is_nearly_a_fence_takes_time_linear_in_it() -> None:
     for pad in (" ", "\t", "a", "`", "~", "é"):
         for fence in ("```", "~~~"):
             assert last_block(f"{fence}{pad * 2_000_000}`\n", ("python",)) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "built"),
+    [
+        ("fs.readFileSync('/dev/stdin', 'utf8')", "fs.readFileSync(0, 'utf8')"),
+        ('p = linux ? "/dev/stdin" : "in.txt"; read(p)', 'p = linux ? 0 : "in.txt"; read(p)'),
+        ("fs.createReadStream('/dev/stdin')", "process.stdin"),
+        ("require('fs').createReadStream(`/dev/stdin`, {})", "process.stdin"),
+        ("console.log('/dev/stdin')", "console.log('/dev/stdin')"),
+        ("readFileSync(0)", "readFileSync(0)"),
+    ],
+)
+def test_node_reads_standard_input_by_the_name_of_its_device(source: str, built: str) -> None:
+    assert by_descriptor(source.encode()).decode() == built
 
 
 # What crosses between program and judge
@@ -267,6 +306,26 @@ def test_nonsense_is_malformed(data: Any) -> None:
         ("float", "nan", "1", False),
         ("float", "inf", "1", False),
         ("float", "1", "inf", False),
+        ("decimals", "1 2 \n3\n\n", "1 2\n3", True),
+        ("decimals", "1  2", "1 2", False),
+        ("decimals", "1 2", "1\n2", False),
+        ("decimals", "0.3333333333", "0.333333", True),
+        ("decimals", "0.5", "0.50 ", True),
+        ("decimals", "YES  0.3333333333", "YES 0.333333", True),
+        ("decimals", "NO 0.3333333333", "YES 0.333333", False),
+        ("decimals", "2.0", "2", True),
+        ("decimals", "2", "2.0", True),
+        ("decimals", "2.0000001", "2", False),
+        ("decimals", "1000001", "1000000", False),
+        ("decimals", "123456789012345678", "123456789012345679", False),
+        ("decimals", "123456789012345678.0", "123456789012345679", False),
+        ("decimals", "1e6", "1000000", False),
+        ("decimals", "0.34", "0.33", False),
+        ("decimals", "nan", "0.5", False),
+        ("decimals", "1e999", "2.5", False),
+        ("decimals", "0.5 0.5", "0.5", False),
+        ("decimals", "", "0.5", False),
+        ("decimals", "1_0.5", "10.5", False),
     ],
 )
 def test_checkers(checker: CheckerName, printed: str, expected: str, right: bool) -> None:
@@ -305,6 +364,66 @@ def test_a_program_that_reads_and_prints(
         limits = dataclasses.replace(limits, cpu_seconds=0.5, wall_seconds=3.0)
     found = grader(source, SQUARE, Plan(limits, 100.0, 600.0, run_all=False))
     assert (found.reason, found.passed) == (result, passed)
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("import sys\nprint(9)\nsys.stdout.close()", "passed"),
+        ("import sys\nsys.stdout.close()", "wrong_answer"),
+        ("import io, sys\nprint(9)\nsys.stdout = io.StringIO()", "passed"),
+        ("import io, sys\nsys.stdout = io.StringIO()\nprint(9)", "wrong_answer"),
+        (
+            "import atexit, io, sys\nkept = sys.stdout = io.StringIO()\n"
+            "atexit.register(lambda: sys.__stdout__.write(kept.getvalue()))\nprint(9)",
+            "passed",
+        ),
+        ("import sys\nsys.stdout = sys.__stdout__ = None\nprint(9)", "wrong_answer"),
+        ("import os\nprint(9 if os.path.basename(__file__) == 'main.py' else 0)", "passed"),
+        ("open(__file__).read()\nprint(9)", "runtime_error"),
+        ("print(9)\nexit()", "passed"),
+        ("import os\nprint(9)\nos._exit(0)", "wrong_answer"),
+        ("import os\nprint(9, flush=True)\nos._exit(0)", "passed"),
+    ],
+)
+def test_a_program_ends_as_where_python_runs_a_file(
+    grader: Grader, source: str, reason: str
+) -> None:
+    tests = {"type": "stdio", "cases": [{"stdin": "", "stdout": "9\n"}]}
+    assert grader(source, tests).reason == reason
+
+
+@pytest.mark.parametrize("size", ["2**27", "512 * 1024 * 1024", "10**9", "2**31 - 2**20"])
+def test_a_thread_may_ask_for_a_larger_stack_than_there_is_memory(
+    grader: Grader, size: str
+) -> None:
+    source = (
+        "import sys, threading\nsys.setrecursionlimit(10**6)\n"
+        f"threading.stack_size({size})\n"
+        "def depth(n): return n and 1 + depth(n - 1)\n"
+        "def run(): print(depth(int(input())))\n"
+        "thread = threading.Thread(target=run)\nthread.start()\nthread.join()"
+    )
+    tests = {"type": "stdio", "cases": [{"stdin": "50000\n", "stdout": "50000\n"}]}
+    plan = Plan(Limits(cpu_seconds=20.0, wall_seconds=60.0), 100.0, 600.0, run_all=False)
+    assert grader(source, tests, plan).reason == "passed"
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("print('7\\n' * 800_000)", "passed"),
+        ("print('7 \\n' * 800_000)", "passed"),
+        ("print('8\\n' * 800_000)", "wrong_answer"),
+        ("while True: print('7')", "output_limit_exceeded"),
+    ],
+)
+def test_an_output_may_be_as_long_as_the_expected_one(
+    grader: Grader, source: str, reason: str
+) -> None:
+    tests = {"type": "stdio", "cases": [{"stdin": "", "stdout": "7\n" * 800_000}]}
+    plan = Plan(Limits(cpu_seconds=20.0, wall_seconds=60.0), 100.0, 600.0, run_all=False)
+    assert grader(source, tests, plan).reason == reason
 
 
 def test_all_cases_are_run_when_asked_for(grader: Grader) -> None:
@@ -490,6 +609,97 @@ def test_a_function_may_be_a_method_of_a_class(grader: Grader, entry_point: str)
 
 
 CHECK_ADD = "def check(candidate):\n    assert candidate(1, b=2) == 3"
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("def f(xs: List[int]) -> Optional[int]: return sum(xs)", "passed"),
+        ("class Solution:\n    def f(self, xs: List[int]) -> int: return sum(xs)", "passed"),
+        ("class Solution:\n    def f(self, xs): return sum(Counter(xs).elements())", "passed"),
+        ("class Solution:\n    def f(self, xs): return list(accumulate(xs))[-1]", "passed"),
+        ("class Solution:\n    def f(self, xs): return math.floor(sum(xs))", "passed"),
+        (
+            "class Solution:\n    @cache\n    def g(self, n): return n\n"
+            "    def f(self, xs): return reduce(add, map(self.g, xs))",
+            "passed",
+        ),
+        (
+            "class Solution:\n    def f(self, xs, head: Optional[ListNode] = None):\n"
+            "        heapify(xs)\n        return heappop(xs) + heappop(xs)",
+            "passed",
+        ),
+        ("class Solution:\n    def f(self, xs: List[int]) -> int: return 4", "wrong_answer"),
+        ("class Solution:\n    def f(self, xs): return total(xs)", "runtime_error"),
+        ("def f(xs): return sum(Counter(xs).elements())", "runtime_error"),
+        ("List = 3\ndef f(xs): return List", "passed"),
+        ("def f(xs): return gcd(3, 6)", "runtime_error"),
+    ],
+)
+def test_a_program_has_the_names_that_leetcode_imports(
+    grader: Grader, source: str, reason: str
+) -> None:
+    """Others are only those of `typing`, since they stand in annotations."""
+    cases = [{"args": [[1, 2]], "returns": 3}]
+    tests = {"type": "function", "entry_point": "f", "cases": cases}
+    assert grader(source, tests).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("outputs", "source", "reason"),
+    [
+        (["12", "ab"], "def f(x): return x", "passed"),
+        (["12", "ab"], "def f(x): return int(x) if x.isdigit() else x", "passed"),
+        (["12", "ab"], "def f(x): return x + '0'", "wrong_answer"),
+        (["[1, 2]", "ab"], "def f(x): return [1, 2] if x == '12' else x", "passed"),
+        ([["12"], ["ab"]], "def f(x): return [x]", "passed"),
+    ],
+)
+def test_a_text_in_the_lists_of_calls_is_itself_or_json(
+    grader: Grader, outputs: list[Any], source: str, reason: str
+) -> None:
+    tests = {"fn_name": "f", "inputs": [["12"], ["ab"]], "outputs": outputs}
+    assert grader(source, tests).reason == reason
+
+
+REVERSE = (
+    "def check(candidate):\n"
+    "    assert is_same_list(candidate(list_node([1, 2])), list_node([2, 1]))"
+)
+MIRROR = (
+    "def check(candidate):\n"
+    "    assert is_same_tree(candidate(tree_node([4, None, 7])), tree_node([4, 7]))"
+)
+REVERSED = (
+    "class Solution:\n    def f(self, head: Optional[ListNode]) -> Optional[ListNode]:\n"
+    "        found = None\n        while head:\n"
+    "            head.next, found, head = found, head, head.next\n        return found"
+)
+MIRRORED = (
+    "class Solution:\n    def f(self, root):\n        if root:\n"
+    "            root.left, root.right = self.f(root.right), self.f(root.left)\n"
+    "        return root"
+)
+LIARS = "\ndef is_same_list(a, b): return True\nis_same_tree = list_node = tree_node = is_same_list"
+
+
+@pytest.mark.parametrize(
+    ("code", "source", "reason"),
+    [
+        (REVERSE, REVERSED, "passed"),
+        (MIRROR, MIRRORED, "passed"),
+        (REVERSE, REVERSED + LIARS, "passed"),
+        (REVERSE, "class Solution:\n    def f(self, head): return head", "wrong_answer"),
+        (REVERSE, "class Solution:\n    def f(self, head): return head" + LIARS, "wrong_answer"),
+        (MIRROR, "class Solution:\n    def f(self, root): return root" + LIARS, "wrong_answer"),
+        (MIRROR, "class Solution:\n    def f(self, root): return None" + LIARS, "wrong_answer"),
+    ],
+)
+def test_no_program_answers_for_the_helpers_of_leetcode_data_set(
+    grader: Grader, code: str, source: str, reason: str
+) -> None:
+    found = grader(source, asserts(code, "Solution().f"))
+    assert found.reason == reason
 
 
 def test_each_case_has_an_object_of_its_own(grader: Grader) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import pickle
+import re
 import subprocess
 import sys
 import zlib
@@ -192,6 +193,40 @@ def test_deep_texts_are_refused_and_literals_are_not_run() -> None:
     refusal({"input_output": "[" * 100_000})
     refusal({"verification_info": "{'a': " * 5000})
     refusal({"verification_info": "{'ground_truth': open('x')}"})
+
+
+@pytest.mark.parametrize(
+    ("prompt", "test", "helpers"),
+    [
+        ("def a():\n    return 1\ndef f(x):\n    'Do.'\n", "assert f(1) == a()", ["a"]),
+        ("import math\ndef a(): return 1\nclass B: pass\n", "assert f(B()) == 1", ["a", "B"]),
+        ("def a():\n    return 1\ndef f(x):\n    'Do.'\n", "assert f(1) == 1", []),
+        ("def a(): return 1\n", "def a(): return 2\nassert f(1) == a()", []),
+        ("def f(x):\n    'Do.'\n", "assert f(1) == f(1)", []),
+        ("def a(): return 1\ndef f(x):\n", "assert f(1) == a()", []),
+        ("Write f, and a.", "assert f(1) == a()", []),
+        ([{"role": "user", "content": "def a(): return 1"}], "assert f(1) == a()", []),
+    ],
+)
+def test_what_the_prompt_defines_and_the_tests_call_is_no_name_of_the_program(
+    prompt: Any, test: str, helpers: list[str]
+) -> None:
+    row = {"prompt": prompt, "test": test, "entry_point": "f"}
+    code = read_row(row).reference["tests"]["code"]
+    assert code.endswith(test)
+    found = code.removesuffix(test)
+    assert [
+        name for name in ("a", "f", "B") if re.search(rf"(def|class) {name}\b", found)
+    ] == helpers
+
+
+def test_results_of_listed_calls_are_taken_out_of_lists_of_one() -> None:
+    """PRIME's and SYNTHETIC's calls, which come from APPS."""
+    call = {"type": "function_call", "fn_name": "add", "input": [1, 2]}
+    for results, expected in (([[3], [7]], [3, 7]), ([[3], [7, 8]], [[3], [7, 8]])):
+        cases = [{**call, "output": one} for one in results]
+        row = {"verification_info": json.dumps({"language": "python", "test_cases": cases})}
+        assert read_row(row).reference["tests"]["outputs"] == expected
 
 
 def test_results_in_lists_of_one_are_those_in_the_lists() -> None:

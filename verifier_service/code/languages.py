@@ -28,6 +28,7 @@ import msgspec
 
 from verifier_service.code import installed_toolchains
 from verifier_service.code.compiled_programs import CompiledPrograms
+from verifier_service.code.device_stdin import by_descriptor
 from verifier_service.code.installed_toolchains import (
     Step,
     Toolchain,
@@ -117,6 +118,8 @@ class Language:
     """Smallest program, which prints 1: one that does not run says that the toolchain is broken."""
     source_name: Callable[[bytes], str] | None = None
     """Name of the source's file, where a `{source}` of the toolchain asks for it."""
+    rewrite: Callable[[bytes], bytes] | None = None
+    """Makes the source that is built of the program's, where the sandbox lacks what that names."""
     reserved_bytes: int = 0
     """Address space that its runtime reserves and does not use; see `Limits.reserved_bytes`."""
     runtime_bytes: int = 0
@@ -204,6 +207,7 @@ class Language:
         """
         if self.find is None:
             return Program(payload=source)
+        source = self.rewrite(source) if self.rewrite else source
         found = self.toolchain()
         texts = {"{source}": self._source_name(source), "{memory_mib}": str(memory_bytes // _MIB)}
         if not found.steps:
@@ -414,6 +418,7 @@ ROWS = (
         find=installed_toolchains.javascript,
         hello=b"console.log(1)\n",
         source_name=_javascript_file,
+        rewrite=by_descriptor,
         reserved_bytes=2048 * _MIB,
         runtime_bytes=64 * _MIB,
         memory_error=re.compile(rb"JavaScript heap out of memory|Array buffer allocation failed"),
@@ -430,6 +435,7 @@ ROWS = (
         aliases=("ts", "node-ts", "tsc"),
         find=installed_toolchains.typescript,
         hello=b"const one: number = 1;\nconsole.log(one);\n",
+        rewrite=by_descriptor,
         memory_error=re.compile(rb"JavaScript heap out of memory|Array buffer allocation failed"),
         reserved_bytes=2048 * _MIB,
         runtime_bytes=64 * _MIB,

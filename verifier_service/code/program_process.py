@@ -14,6 +14,7 @@ import types
 from typing import Any
 
 from verifier_service.code import value_codec
+from verifier_service.code.program_names import give_usual_names
 from verifier_service.code.records import Records, RecordWriter, reader, split
 from verifier_service.sandbox.entries import EntryContext, compile_program, run_to_exit_code
 
@@ -46,6 +47,7 @@ def _serve(context: EntryContext, *, expects_classes: bool) -> None:
     module.__dict__[CAPTURE] = _Capture().take
 
     def run() -> None:
+        give_usual_names(code, module.__dict__)
         exec(code, module.__dict__)
         _ObjectServer(channel, module, given).serve()
 

@@ -1,7 +1,8 @@
 """The tests of a program, as `reference.tests` holds them.
 
 Besides the types below, the form of APPS, TACO and verl is read: parallel lists `inputs` and
-`outputs`. With `fn_name` they are the arguments and results of a function.
+`outputs`. With `fn_name` they are the arguments and results of a function. Without, outputs are
+compared as these data sets' own code does it, which takes 0.50 for 0.5.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pydantic import (
 
 from verifier_service import strict_json
 from verifier_service.code.languages import LanguageName
+from verifier_service.code.node_helpers import with_node_helpers
 from verifier_service.code.output_checkers import CheckerName
 from verifier_service.code.usual_names import INSTALLED
 from verifier_service.reason import EngineReason
@@ -132,7 +134,7 @@ class Stdio(_Tests):
     cases: tuple[StdioCase, ...] = Field(min_length=1, max_length=MAX_CASES)
     checker: Checker = "exact"
     tolerance: float = Field(default=1e-6, ge=0)
-    """Tolerance of the checker `float`: absolute below 1, relative above."""
+    """Tolerance of the checkers `float` and `decimals`: absolute below 1, relative above."""
     program: str | None = None
     """Python source of a special judge. It reads a JSON object with `stdin`, `stdout` (of the
     program) and `expected`, and accepts by ending with exit code 0."""
@@ -173,6 +175,8 @@ class FunctionCase(_Strict):
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = {}
     returns: Any
+    also: tuple[Any, ...] = ()
+    """Other results that are right: what else the text of a row may mean."""
 
 
 class Function(_Tests):
@@ -204,7 +208,8 @@ class Asserts(_Tests):
     """Test code: assertions, HumanEval's `check(candidate)`, unittest classes."""
 
     type: Literal["asserts"]
-    code: str = Field(min_length=1)
+    code: Annotated[str, AfterValidator(with_node_helpers)] = Field(min_length=1)
+    """The code, and the helpers of LeetCodeDataset's tests that it calls without a definition."""
     entry_point: str | None = None
     """Function that the code tests. `check` is called with it, if the code does not call `check`
     itself."""
@@ -251,10 +256,10 @@ def _from_lists(tests: dict[str, Any]) -> dict[str, Any]:
         raise bad("tests", "`inputs` and `outputs` must be lists of the same length")
     pairs = zip(inputs, outputs, strict=True)
     if name:
-        calls = [{"args": _arguments(given), "returns": _value(result)} for given, result in pairs]
+        calls = [{"args": _arguments(given), **_results(given, result)} for given, result in pairs]
         return {"type": "function", "entry_point": name, "cases": calls}
     cases = [{"stdin": _text(given), "stdout": _text(result)} for given, result in pairs]
-    return {"type": "stdio", "cases": cases}
+    return {"type": "stdio", "cases": cases, "checker": "decimals"}
 
 
 def _text(value: Any) -> str:
@@ -269,6 +274,15 @@ def _arguments(given: Any) -> list[Any]:
     if isinstance(given, str):
         return [_value(line) for line in given.split("\n") if line.strip()]
     return given if isinstance(given, list) else [given]
+
+
+def _results(given: Any, result: Any) -> dict[str, Any]:
+    """The result of a call, and what else it may be: where its arguments are values and no text, a
+    text is itself, and may be JSON."""
+    value = _value(result)
+    if isinstance(given, list) and isinstance(result, str) and value != result:
+        return {"returns": result, "also": [value]}
+    return {"returns": value}
 
 
 def _value(given: Any) -> Any:

@@ -52,13 +52,14 @@ class RepeatedProgram:
         """Whether the program has used up its time for all cases."""
         return self._cpu_seconds_left <= 0 or self._wall_seconds_left <= 0
 
-    def limits_with(self, files: Mapping[str, bytes]) -> Limits:
-        """The limits on its next run, with room for files."""
+    def limits_with(self, files: Mapping[str, bytes], output_bytes: int = 0) -> Limits:
+        """The limits on its next run, with room for files, and for this much output at least."""
         return dataclasses.replace(
             self._limits,
             cpu_seconds=min(self._limits.cpu_seconds, self._cpu_seconds_left),
             wall_seconds=min(self._limits.wall_seconds, self._wall_seconds_left),
             file_bytes=max(self._limits.file_bytes, room_for(files)),
+            output_bytes=max(self._limits.output_bytes, output_bytes),
         )
 
     def charge(self, run: Execution) -> None:
@@ -72,6 +73,7 @@ class RepeatedProgram:
         *,
         arguments: tuple[str, ...] = (),
         files: Mapping[str, bytes] | None = None,
+        output_bytes: int = 0,
     ) -> Execution:
         """Run the program within what is left of its time. Raises SandboxError.
 
@@ -79,13 +81,15 @@ class RepeatedProgram:
             stdin: its standard input.
             arguments: its arguments.
             files: files in its working directory, besides those that it always has.
+            output_bytes: output that it may have, where that is more than its limit.
         """
         given = {**self._files, **(files or {})}
         program = dataclasses.replace(
             self.program, stdin=encoded(stdin), arguments=arguments, files=given
         )
         compiles = program.entry == "script"
-        run = await self._runner.run(program, self.limits_with(given), result=compiles)
+        limits = self.limits_with(given, output_bytes)
+        run = await self._runner.run(program, limits, result=compiles)
         if compiles and run.result:
             self.program = Program(
                 payload=run.result, entry="compiled", zygote_kind=zygote_kind_of(program)

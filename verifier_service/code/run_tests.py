@@ -183,7 +183,7 @@ async def _run_cases(
         if not subtasks.need(index):
             findings.count(SKIPPED)
             continue
-        run = await repeated.run(case.stdin)
+        run = await repeated.run(case.stdin, output_bytes=_room_of_output(case))
         _measure(findings, run)
         if plan.keeps_runs and len(findings.runs) < MAX_KEPT_RUNS:
             findings.runs[findings.num_results] = _case_run(case, run)
@@ -224,6 +224,11 @@ async def _add_output(
     reason = CodeReason.PASSED if share == 1.0 else CodeReason.WRONG_ANSWER
     findings.add(reason, printed, case.stdout, share=share)
     return True
+
+
+def _room_of_output(case: StdioCase) -> int:
+    """Bytes that a right output may have: those expected, and as much white space and decimals."""
+    return 2 * len(encoded(case.stdout))
 
 
 def _at_fault(findings: Findings, judgement: CaseJudgement) -> Findings:

@@ -28,12 +28,21 @@ from verifier_service.reference_formats.task_rows import (
 
 
 def _functional(value: Any) -> RowReading | None:
-    """Test code under the key `functional` or `test_code`, as Skywork-OR1 and DeepCoder have it."""
+    """Test code under the key `functional` or `test_code`, as Skywork-OR1 and DeepCoder have it.
+
+    Skywork-OR1 puts imports and definitions before it, and calls `check` with an entry point.
+    """
     found = json_value(value)
     if not isinstance(found, dict):
         return None
     code = found.get("functional") or found.get("test_code")
-    return assertions_reading(code) if isinstance(code, str) else None
+    prefix, name = found.get("import_prefix"), found.get("entry_point")
+    reading = assertions_reading(code) if isinstance(code, str) else None
+    if reading is None or not isinstance(code, str):
+        return None
+    whole = f"{prefix}\n{code}" if isinstance(prefix, str) and prefix else code
+    tests = {"type": "asserts", "code": whole}
+    return program_reading({**tests, "entry_point": name} if isinstance(name, str) else tests)
 
 
 def _typed_tests(value: Any) -> RowReading | None:

@@ -8,6 +8,7 @@ from typing import Any
 from verifier_service import strict_json
 from verifier_service.plain_pickle import UnreadablePickle, plain_value, unpacked
 from verifier_service.reference_formats.json_values import json_value, texts_of
+from verifier_service.reference_formats.prompts_helpers import prompts_helpers
 from verifier_service.reference_formats.reference_format import (
     DataRow,
     ReferenceFormat,
@@ -85,7 +86,7 @@ def objects_reading(value: Any, fn_name: str | None = None) -> RowReading | None
     if kinds == {"call"} or (kinds == {""} and names):
         if not names:
             return None
-        tests["fn_name"] = names.pop()
+        tests |= {"fn_name": names.pop(), "outputs": _unwrapped(tests["outputs"])}
     return program_reading(tests)
 
 
@@ -128,6 +129,8 @@ def _code_contests(row: DataRow) -> RowReading | None:
         tests = json_value(row.get(column))
         if is_empty(tests):
             continue
+        if isinstance(tests, list) and all(isinstance(one, dict) for one in tests):
+            tests = {key: [one.get(key) for one in tests] for key in ("input", "output")}
         if not isinstance(tests, dict) or not tests.keys() >= {"input", "output"}:
             return None
         if not isinstance(tests["input"], list) or not isinstance(tests["output"], list):
@@ -175,6 +178,7 @@ def _with_entry_point(row: DataRow) -> RowReading | None:
     code, name = row["test"], row["entry_point"]
     if not isinstance(code, str) or not isinstance(name, str):
         return None
+    code = prompts_helpers(row.get("prompt"), code, name) + code
     return program_reading({"type": "asserts", "code": code, "entry_point": name})
 
 

@@ -11,6 +11,7 @@ code of the service. `begin` closes the status socket, so that foreign code cann
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import builtins
 import contextlib
@@ -42,6 +43,9 @@ OUTPUT_FILE = "output"
 
 MAX_COMPILED_BYTES = 2**18
 """Largest compiled program that `script` gives back, in bytes; a larger one is compiled again."""
+
+MAX_THREAD_STACK_BYTES = 2**28
+"""Largest stack that `threading.stack_size` gives: half of the default limit on memory."""
 
 PAYLOAD_FD = 4
 _PR_SET_NAME, _PR_GET_NAME, _THREAD_NAME_BYTES = 15, 16, 16
@@ -76,6 +80,7 @@ class EntryContext:
 
     def begin(self) -> None:
         """Say that foreign code follows. To be called before its first line."""
+        _bound_thread_stacks()
         self._status.send(BEGUN)
         self._status.close()
 
@@ -104,6 +109,20 @@ class EntryContext:
 
 
 Entry = Callable[[EntryContext], None]
+
+
+def _bound_thread_stacks() -> None:
+    """Give threads smaller stacks than a program may ask for, such as one of a gigabyte.
+
+    Programs ask for more than they use, where only what is used counts. Here the address space
+    counts, so that such a thread could not start.
+    """
+    set_size = _thread.stack_size
+
+    def stack_size(size: int = 0, /) -> int:
+        return set_size(min(size, MAX_THREAD_STACK_BYTES))
+
+    _thread.stack_size = threading.stack_size = stack_size
 
 
 @contextlib.contextmanager
@@ -154,6 +173,7 @@ def enter_main_module(context: EntryContext) -> types.ModuleType:
         sys.path.insert(0, directory)
     module = types.ModuleType("__main__")
     module.__dict__["__builtins__"] = builtins
+    module.__dict__["__file__"] = PROGRAM_FILE
     sys.modules["__main__"] = module
     if context.channel is not None:
         context.channel.detach()
@@ -241,11 +261,12 @@ def end_process(code: int) -> NoReturn:
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     try:
-        if sys.stdout is not None:  # a program may have thrown it away
-            sys.stdout.flush()
+        for stream in (sys.stdout, sys.__stdout__):  # a program may have replaced the first
+            if stream is not None and not getattr(stream, "closed", False):
+                stream.flush()
     except (OSError, ValueError):
         code = code or 120  # the interpreter's exit code for output that could not be flushed
-    if sys.stderr is not None:
+    if sys.stderr is not None and not getattr(sys.stderr, "closed", False):
         sys.stderr.flush()
     _exit(code)
 

@@ -1,0 +1,84 @@
+"""Functions that make and compare nodes, which tests in the style of LeetCode call by name.
+
+LeetCodeDataset defines them in its prompt, and its tests have the calls alone. Without a definition
+they would be names of the program, which could answer for its own results.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LISTS = """
+class ListNode:
+    def __init__(self, val=0, next=None):
+        self.val = val
+        self.next = next
+
+
+def list_node(values):
+    head = None
+    for value in reversed(values):
+        head = ListNode(value, head)
+    return head
+
+
+def is_same_list(one, other):
+    while one and other:
+        if one.val != other.val:
+            return False
+        one, other = one.next, other.next
+    return one is None and other is None
+"""
+_TREES = """
+class TreeNode:
+    def __init__(self, val=0, left=None, right=None):
+        self.val = val
+        self.left = left
+        self.right = right
+
+
+def tree_node(values):
+    if not values:
+        return None
+    root = TreeNode(values[0])
+    waiting, rest = [root], list(values[1:])
+    while rest and waiting:
+        node = waiting.pop(0)
+        for side in ("left", "right"):
+            value = rest.pop(0) if rest else None
+            if value is not None:
+                setattr(node, side, TreeNode(value))
+                waiting.append(getattr(node, side))
+    return root
+
+
+def is_same_tree(one, other):
+    waiting = [(one, other)]
+    while waiting:
+        one, other = waiting.pop()
+        if one is None and other is None:
+            continue
+        if one is None or other is None or one.val != other.val:
+            return False
+        waiting += [(one.left, other.left), (one.right, other.right)]
+    return True
+"""
+_CALLS = (
+    (re.compile(r"\b(?:list_node|is_same_list)\("), "def list_node", _LISTS),
+    (re.compile(r"\b(?:tree_node|is_same_tree)\("), "def tree_node", _TREES),
+)
+"""Calls in a text, the words of a definition of its own, and the definitions for one without."""
+
+
+def with_node_helpers(code: str) -> str:
+    """Test code with the definitions of the helpers that it calls and does not define.
+
+    >>> "class ListNode" in with_node_helpers("assert is_same_list(f(list_node([1])), None)")
+    True
+    >>> with_node_helpers("assert f(1) == 2")
+    'assert f(1) == 2'
+    """
+    needed = [text for calls, own, text in _CALLS if calls.search(code) and own not in code]
+    if not needed:
+        return code
+    return "".join(needed) + code

@@ -1,0 +1,47 @@
+"""Functions and classes that a row's prompt defines, and its tests call.
+
+HumanEval's tests of `decode_cyclic` call `encode_cyclic`, LeetCodeDataset's call `list_node`: both
+stand in the prompt. Where the tests have them too, no program answers for what it is compared with.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+MAX_PROMPT_CHARACTERS = 100_000
+"""Longest prompt that is read."""
+_WORD = re.compile(r"\w+")
+_Definition = ast.FunctionDef | ast.ClassDef
+
+
+def prompts_helpers(prompt: Any, code: str, entry_point: str) -> str:
+    """The imports and definitions of a prompt that test code needs; empty where it needs none.
+
+    >>> prompts_helpers("def a(): return 1\\ndef b(): pass", "assert b() == a()", "b")
+    'def a():\\n    return 1\\n'
+    """
+    words = set(_WORD.findall(code))
+    statements = list(_statements(prompt, set(_WORD.findall(entry_point))))
+    defined = {one.name for one in statements if isinstance(one, _Definition)}
+    if not defined & words or any(f"def {name}(" in code for name in defined):
+        return ""
+    return "".join(f"{ast.unparse(one)}\n" for one in statements)
+
+
+def _statements(prompt: Any, entry_point: set[str]) -> Iterator[ast.stmt]:
+    """Imports, constants and definitions of a prompt, without those of the problem itself."""
+    if not isinstance(prompt, str) or len(prompt) > MAX_PROMPT_CHARACTERS:
+        return
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            tree = ast.parse(prompt)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return
+    for one in tree.body:
+        is_asked = isinstance(one, _Definition) and one.name in entry_point
+        if isinstance(one, _Definition | ast.Import | ast.ImportFrom | ast.Assign) and not is_asked:
+            yield one
