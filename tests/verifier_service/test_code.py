@@ -314,6 +314,7 @@ def test_nonsense_is_malformed(data: Any) -> None:
         ("decimals", "YES  0.3333333333", "YES 0.333333", True),
         ("decimals", "NO 0.3333333333", "YES 0.333333", False),
         ("decimals", "2.0", "2", True),
+        ("decimals", "1.e99999999999999999999", "1", False),
         ("decimals", "2", "2.0", True),
         ("decimals", "2.0000001", "2", False),
         ("decimals", "1000001", "1000000", False),
