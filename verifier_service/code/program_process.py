@@ -14,7 +14,7 @@ import types
 from typing import Any
 
 from verifier_service.code import value_codec
-from verifier_service.code.program_names import give_usual_names
+from verifier_service.code.missing_imports import give_usual_names
 from verifier_service.code.records import Records, RecordWriter, reader, split
 from verifier_service.sandbox.entries import EntryContext, compile_program, run_to_exit_code
 

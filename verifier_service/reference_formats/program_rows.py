@@ -8,7 +8,7 @@ from typing import Any
 from verifier_service import strict_json
 from verifier_service.plain_pickle import UnreadablePickle, plain_value, unpacked
 from verifier_service.reference_formats.json_values import json_value, texts_of
-from verifier_service.reference_formats.prompts_helpers import prompts_helpers
+from verifier_service.reference_formats.prompt_helpers import prompt_helpers
 from verifier_service.reference_formats.reference_format import (
     DataRow,
     ReferenceFormat,
@@ -178,7 +178,7 @@ def _with_entry_point(row: DataRow) -> RowReading | None:
     code, name = row["test"], row["entry_point"]
     if not isinstance(code, str) or not isinstance(name, str):
         return None
-    code = prompts_helpers(row.get("prompt"), code, name) + code
+    code = prompt_helpers(row.get("prompt"), code, name) + code
     return program_reading({"type": "asserts", "code": code, "entry_point": name})
 
 

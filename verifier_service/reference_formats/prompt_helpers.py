@@ -18,10 +18,10 @@ _WORD = re.compile(r"\w+")
 _Definition = ast.FunctionDef | ast.ClassDef
 
 
-def prompts_helpers(prompt: Any, code: str, entry_point: str) -> str:
+def prompt_helpers(prompt: Any, code: str, entry_point: str) -> str:
     """The imports and definitions of a prompt that test code needs; empty where it needs none.
 
-    >>> prompts_helpers("def a(): return 1\\ndef b(): pass", "assert b() == a()", "b")
+    >>> prompt_helpers("def a(): return 1\\ndef b(): pass", "assert b() == a()", "b")
     'def a():\\n    return 1\\n'
     """
     words = set(_WORD.findall(code))
