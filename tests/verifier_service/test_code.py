@@ -112,6 +112,16 @@ def grader() -> Iterator[Grader]:
         ("```python\na\n```\nYou find it in ```python", "a\n"),
         ("```python\na\n```\nI wrote it in ```python\nas you asked.", "a\n"),
         ("A span ```python a``` is no block", None),
+        (" ```python\nif a:\n b\n ```", "if a:\n b\n"),
+        ("  ```python\nif a:\n  b\n  ```", "if a:\n  b\n"),
+        ("```python\na\n```\nIt begins with ```python\nand ends with ```\n", "a\n"),
+        ("It begins with ```python\n\n```\na\n```", "a\n"),
+        ("> ```python\n> a\n> ```\n\n```\nb\n```", "b\n"),
+        ("f(1)\n      ~~~~^~~\nSo:\n```\na\n```", "a\n"),
+        ("```python\na\n```\n```python:test_a.py\nb\n```", "a\n"),
+        ("```python\na\n```\n```python2\nb\n```", "a\n"),
+        ("```\na\n```\n```code\n1\n```", "a\n"),
+        ('```python\na\n```\n```python\nx = """```\nb', "a\n"),
         ("```python3.11\na\n```", "a\n"),
         ("```python:src/main.py\na\n```", "a\n"),
         ("```python{1,3}\na\n```", "a\n"),
@@ -139,9 +149,12 @@ def test_a_line_that_is_nearly_a_fence_takes_time_linear_in_it() -> None:
     ("source", "built"),
     [
         ("fs.readFileSync('/dev/stdin', 'utf8')", "fs.readFileSync(0, 'utf8')"),
-        ('p = linux ? "/dev/stdin" : "in.txt"; read(p)', 'p = linux ? 0 : "in.txt"; read(p)'),
-        ("fs.createReadStream('/dev/stdin')", "process.stdin"),
-        ("require('fs').createReadStream(`/dev/stdin`, {})", "process.stdin"),
+        ('p = a ? "/dev/stdin" : "b"; readFileSync(p)', 'p = a ? 0 : "b"; readFileSync(p)'),
+        ("const p = '/dev/stdin'; readFileSync(p)", "const p = 0; readFileSync(p)"),
+        ("p === '/dev/stdin'; readFileSync(p)", "p === '/dev/stdin'; readFileSync(p)"),
+        ("const p = '/dev/stdin'; openSync(p)", "const p = '/dev/stdin'; openSync(p)"),
+        ("fs.createReadStream('/dev/stdin')", "fs.createReadStream('',{fd:0})"),
+        ("f.createReadStream(`/dev/stdin`, {end: 9})", "f.createReadStream('',{fd:0,end: 9})"),
         ("console.log('/dev/stdin')", "console.log('/dev/stdin')"),
         ("readFileSync(0)", "readFileSync(0)"),
     ],
@@ -681,6 +694,10 @@ MIRRORED = (
     "            root.left, root.right = self.f(root.right), self.f(root.left)\n"
     "        return root"
 )
+OWN_NODES = (
+    "def list_node(values):\n"
+    "    return ListNode(values[0], list_node(values[1:])) if values else None\n" + REVERSE
+)
 LIARS = "\ndef is_same_list(a, b): return True\nis_same_tree = list_node = tree_node = is_same_list"
 
 
@@ -694,6 +711,8 @@ LIARS = "\ndef is_same_list(a, b): return True\nis_same_tree = list_node = tree_
         (REVERSE, "class Solution:\n    def f(self, head): return head" + LIARS, "wrong_answer"),
         (MIRROR, "class Solution:\n    def f(self, root): return root" + LIARS, "wrong_answer"),
         (MIRROR, "class Solution:\n    def f(self, root): return None" + LIARS, "wrong_answer"),
+        (OWN_NODES, "class Solution:\n    def f(self, head): return head" + LIARS, "wrong_answer"),
+        (OWN_NODES, REVERSED, "passed"),
     ],
 )
 def test_no_program_answers_for_the_helpers_of_leetcode_data_set(

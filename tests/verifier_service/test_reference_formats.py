@@ -204,6 +204,11 @@ def test_deep_texts_are_refused_and_literals_are_not_run() -> None:
         ("def a(): return 1\n", "def a(): return 2\nassert f(1) == a()", []),
         ("def f(x):\n    'Do.'\n", "assert f(1) == f(1)", []),
         ("def a(): return 1\ndef f(x):\n", "assert f(1) == a()", []),
+        ("def a(): return 1\nclass B: pass\n", "class B: pass\nassert f(B()) == a()", ["a", "B"]),
+        ("def a():\n    'Do.'\ndef f(x): ...\n", "assert f(1) == a()", []),
+        ("class B:\n    def b(self): pass\n", "assert f(B()) == 1", []),
+        ("x = 0x" + "f" * 5000 + "\ndef a(): return 1\n", "assert f(1) == a()", []),
+        (f"x = {'1 + ' * 2000}1\ndef a(): return 1\n", "assert f(1) == a()", []),
         ("Write f, and a.", "assert f(1) == a()", []),
         ([{"role": "user", "content": "def a(): return 1"}], "assert f(1) == a()", []),
     ],
@@ -227,6 +232,10 @@ def test_results_of_listed_calls_are_taken_out_of_lists_of_one() -> None:
         cases = [{**call, "output": one} for one in results]
         row = {"verification_info": json.dumps({"language": "python", "test_cases": cases})}
         assert read_row(row).reference["tests"]["outputs"] == expected
+
+
+def test_cases_of_code_contests_with_other_keys_are_not_taken_for_its_own() -> None:
+    refusal({"public_tests": [{"stdin": "1", "stdout": "2"}], "name": "x"})
 
 
 def test_results_in_lists_of_one_are_those_in_the_lists() -> None:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 
-_QUOTED = rb"([\"'`])/dev/stdin\1"
-# A stream of the device: `fs.createReadStream("/dev/stdin")`, perhaps with options.
-_STREAM = re.compile(
-    rb"(?:\brequire\(\s*[\"'](?:node:)?fs[\"']\s*\)\s*\.\s*|\bfs\s*\.\s*)?\bcreateReadStream\(\s*"
-    + _QUOTED
-    + rb"\s*(?:,[^()]*)?\)"
-)
-# The device's name by itself: the `"/dev/stdin"` of `readFileSync("/dev/stdin")`.
-_NAME = re.compile(_QUOTED)
+_QUOTED = rb"([\"'`])/dev/stdin\2"
+# A call that reads the device: the `readFileSync("/dev/stdin"` of `fs.readFileSync("/dev/stdin")`.
+_FILE = re.compile(rb"\b(readFile(?:Sync)?\(\s*)" + _QUOTED)
+# The device as a value, which such a call may have: `path = "/dev/stdin"`, `linux ? "/dev/stdin"`.
+_VALUE = re.compile(rb"((?:(?<![=!<>])=|\?)\s*)" + _QUOTED)
+# A stream of the device, and what stands before its options: `createReadStream("/dev/stdin", {`.
+_STREAM = re.compile(rb"\b(createReadStream\(\s*)" + _QUOTED + rb"\s*(?:(\))|,\s*\{)")
+_WITH_PATHS = (b"createReadStream", b"openSync", b"promises")
+"""Words of sources whose paths may go where descriptor 0 is none."""
 
 
 def by_descriptor(source: bytes) -> bytes:
@@ -24,7 +24,16 @@ def by_descriptor(source: bytes) -> bytes:
 
     >>> by_descriptor(b"const t = fs.readFileSync('/dev/stdin', 'utf8');")
     b"const t = fs.readFileSync(0, 'utf8');"
+    >>> by_descriptor(b"fs.createReadStream('/dev/stdin')")
+    b"fs.createReadStream('',{fd:0})"
     """
-    if b"/dev/stdin" not in source or b"read" not in source.lower():
+    if b"/dev/stdin" not in source:
         return source
-    return _NAME.sub(b"0", _STREAM.sub(b"process.stdin", source))
+    source = _STREAM.sub(_of_descriptor, _FILE.sub(rb"\g<1>0", source))
+    if b"readFileSync(" in source and not any(word in source for word in _WITH_PATHS):
+        source = _VALUE.sub(rb"\g<1>0", source)
+    return source
+
+
+def _of_descriptor(call: re.Match[bytes]) -> bytes:
+    return call[1] + (b"'',{fd:0})" if call[3] else b"'',{fd:0,")

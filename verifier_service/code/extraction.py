@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from verifier_service.answer_text import after_reasoning
 
@@ -17,8 +17,12 @@ from verifier_service.answer_text import after_reasoning
 # "~~~" or "So: ```python". Its possessive quantifiers do not backtrack, which would take time
 # quadratic in a line's length.
 _FENCE = re.compile(
-    r"^(?:([^\n`]*+)(`{3,}+)|([ \t]*+)(~{3,}+))[ \t]*+([^\s`]*+)([^\n`]*+)$", re.MULTILINE
+    r"^(?:([^\n`]*+)(`{3,}+)|([ ]{0,3})(~{3,}+))[ \t]*+([^\s`]*+)([^\n`]*+)$", re.MULTILINE
 )
+# The mark of a list before a fence: `- `, `2. `.
+_LIST_MARK = re.compile(r"\s{0,20}(?:[-*+]|\d{1,3}[.)])[ \t]+")
+_LEADS = (":", ">", "\uff1a")
+"""Signs at the end of text before a fence: `So:`, `<answer>`."""
 # The language in a tag: the `python` of `{.python`, `python:main.py` and `python{1,3}`.
 _LANGUAGE = re.compile(r"\{?\.?([^{}:,;=]*)")
 # A tag that may stand behind text: the `python` of "So: ```python".
@@ -32,24 +36,26 @@ _MAX_INDENTATION = 3
 
 
 def last_block(text: str, tags: tuple[str, ...], *, untagged: bool = True) -> str | None:
-    """The content of the last fenced block with one of the tags, after the reasoning.
+    """The last fenced block after the reasoning with one of these tags, in any case.
 
-    A block without a tag counts if no block has one of the tags, unless `untagged` is false. A
-    block that the text breaks off in does not count, because its program is not whole. Takes time
-    linear in the text.
+    A block whose tag names the language in another way, such as `python3.11`, counts where there is
+    none with a tag of these; one that only text at the end of a line closes, where no block is
+    whole.
 
-    >>> last_block("So:\\n```python\\nprint(1)\\n```\\n", ("python", "py"))
-    'print(1)\\n'
-    >>> last_block("No program.", ("python",)) is None
+    Args:
+        text: whole completion.
+        tags: tags to accept, in lower case.
+        untagged: whether the last untagged block counts, if no block has such a tag.
+
+    >>> last_block("```python\\nx = 1\\n```", ("python",)) == "x = 1\\n"
     True
     """
-    tagged = bare = None
-    for names, content in _blocks(text):
-        if not names.isdisjoint(tags):
-            tagged = content
-        elif not names.isdisjoint(_UNTAGGED):
-            bare = content
-    return bare if tagged is None and untagged else tagged
+    found: dict[int, str] = {}
+    for block in _blocks(text):
+        rank = block.rank(tags)
+        if rank is not None and (untagged or rank < _UNTAGGED_RANK):
+            found[rank + (0 if block.is_whole else _BROKEN)] = block.content
+    return found[min(found)] if found else None
 
 
 def tags_of_blocks(text: str) -> set[str]:
@@ -58,11 +64,10 @@ def tags_of_blocks(text: str) -> set[str]:
     >>> tags_of_blocks("So:\\n```C++\\nint main() {}\\n```\\n")
     {'c++'}
     """
-    return {name for names, _ in _blocks(text) for name in names} - _UNTAGGED
+    return {name for block in _blocks(text) for name in block.names} - _UNTAGGED
 
 
-@dataclass(frozen=True)
-class _Fence:
+class _Fence(NamedTuple):
     """A line with a fence, and where it stands in the text."""
 
     start: int
@@ -81,46 +86,82 @@ class _Fence:
     @property
     def is_alone(self) -> bool:
         """Whether nothing but white space stands before the fence."""
-        return not self.before.strip(" \t")
-
-    @property
-    def indentation(self) -> int:
-        """Amount of white space at the start of the line."""
-        return len(self.before) - len(self.before.lstrip(" \t"))
+        return not self.before or not self.before.strip(" \t")
 
     @property
     def is_plain(self) -> bool:
         """Whether it stands where CommonMark has a fence that is in no list."""
-        return self.is_alone and self.indentation <= _MAX_INDENTATION
+        return not self.before or (self.is_alone and len(self.before) <= _MAX_INDENTATION)
 
     @property
     def opens(self) -> bool:
-        """Whether it can open a block: behind text only with a tag, or behind a tag of XML."""
-        if self.is_alone:
+        """Whether it can open a block: deep only with a tag, behind text only if that leads to it.
+
+        A sentence may end with a fence, too: "It begins with ```python".
+        """
+        if not self.before or self.is_plain:
             return True
-        if self.rest.strip():
-            return False
         named = _NAME.fullmatch(self.tag) is not None
+        if self.is_alone:
+            return named
+        if self.rest.strip() or not self._follows_lead:
+            return False
         return named or (not self.tag and self.before.rstrip().endswith(">"))
 
+    @property
+    def _follows_lead(self) -> bool:
+        """Whether the text before it leads to it, and is no quotation."""
+        if self.before.lstrip().startswith(">"):
+            return False
+        is_lead = self.before.rstrip("*_ \t").endswith(_LEADS)
+        return is_lead or _LIST_MARK.fullmatch(self.before) is not None
+
     def closes(self, opening: _Fence) -> bool:
-        """Whether it ends a block that another one opened: what follows is nothing, or a tag."""
+        """Whether it ends a block that another one opened: nothing follows, or a closing tag."""
         fits = self.marks[0] == opening.marks[0] and len(self.marks) >= len(opening.marks)
-        return fits and (not self.tag or self.tag.startswith("<"))
+        return fits and (not self.tag or self.tag.startswith(("</", "<|")))
 
     def is_near(self, opening: _Fence) -> bool:
         """Whether it stands alone, and no deeper than the opening fence does."""
-        return self.is_alone and self.indentation <= opening.indentation + _MAX_INDENTATION
+        return self.is_plain or (
+            self.is_alone and _indentation(self.before) <= _indentation(opening.before) + 3
+        )
 
+
+class _Block(NamedTuple):
+    """A fenced block."""
+
+    tag: str
+    """In lower case."""
+    content: str
+    is_whole: bool
+    """Whether a fence in a line of its own closes it."""
+
+    @property
     def names(self) -> frozenset[str]:
-        """Names of the language that the tag may mean, in lower case."""
-        found = _LANGUAGE.match(self.tag.lower())
+        """Names of the language that the tag may mean."""
+        found = _LANGUAGE.match(self.tag)
         tag = found[1] if found else ""
         return frozenset({tag, tag.rstrip(_VERSION) or tag, tag.rpartition(".")[2] or tag})
 
+    def rank(self, tags: tuple[str, ...]) -> int | None:
+        """Its place in the order of blocks, of which the first counts; None: another language."""
+        if self.tag in tags:
+            return 0
+        if not self.tag:
+            return _UNTAGGED_RANK
+        if not self.names.isdisjoint(tags):
+            return 1
+        return _UNTAGGED_RANK + 1 if self.tag in _UNTAGGED else None
 
-def _blocks(text: str) -> Iterator[tuple[frozenset[str], str]]:
-    """Names of the language and content of each whole block after the reasoning."""
+
+_UNTAGGED_RANK = 2
+_BROKEN = 4
+"""What comes to the rank of a block that is not whole."""
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    """The blocks after the reasoning."""
     after = after_reasoning(text)
     if after is None or ("```" not in after and "~~~" not in after):
         return
@@ -135,20 +176,29 @@ def _blocks(text: str) -> Iterator[tuple[frozenset[str], str]]:
             if fence.is_plain and fence.tag and not opening.is_plain:
                 opening, behind_text = fence, None  # the other stood in a sentence
         elif fence.is_near(opening):
-            yield opening.names(), _content(after, opening, fence)
+            yield _Block(opening.tag.lower(), _content(after, opening, fence), is_whole=True)
             opening = None
         elif not fence.is_alone:
             behind_text = behind_text or fence
-    if opening is not None and behind_text is not None:
-        yield opening.names(), _content(after, opening, behind_text)
+    if opening is not None and behind_text is not None and opening.is_alone:
+        content = _content(after, opening, behind_text)
+        yield _Block(opening.tag.lower(), content, is_whole=False)
 
 
 def _content(text: str, opening: _Fence, closing: _Fence) -> str:
-    """The text between two fences, without the white space that indents both."""
+    """The text between two fences, without the white space that indents them and it."""
+    if not opening.before and not closing.before:
+        return text[opening.end + 1 : closing.start]
     before = "" if closing.is_alone else closing.before
     inside = text[opening.end + 1 : closing.start] + before
-    indentation = (opening if opening.is_alone else closing).indentation
-    if not indentation:
+    depth = _indentation((opening if opening.is_alone else closing).before)
+    depth = min(depth, _indentation(inside.lstrip("\n")))
+    if not depth:
         return inside
     lines = inside.split("\n")
-    return "\n".join(line[:indentation].lstrip(" \t") + line[indentation:] for line in lines)
+    return "\n".join(line[:depth].lstrip(" \t") + line[depth:] for line in lines)
+
+
+def _indentation(line: str) -> int:
+    """Amount of white space at the start of a line."""
+    return len(line) - len(line.lstrip(" \t"))

@@ -40,14 +40,14 @@ class TreeNode:
 """
 # Without `Counter` and the like, which are not for annotations alone.
 _TYPING = frozenset(typing.__all__).difference(collections.__all__)
-_READS, _WRITES = {"LOAD_NAME", "LOAD_GLOBAL"}, {"STORE_NAME", "STORE_GLOBAL"}
+_READS = {"LOAD_NAME", "LOAD_GLOBAL"}
 
 
 def give_usual_names(code: types.CodeType, namespace: dict[str, Any]) -> None:
     """Define, before a program runs, the usual names that it reads and nothing defines.
 
     >>> given: dict[str, Any] = {}
-    >>> give_usual_names(compile("def f(x: List[int]): pass", "", "exec"), given)
+    >>> give_usual_names(compile("x: List = []; y = List[int]", "", "exec"), given)
     >>> list(given)
     ['List']
     """
@@ -66,14 +66,15 @@ def give_usual_names(code: types.CodeType, namespace: dict[str, Any]) -> None:
 
 
 def _names(parts: Iterable[types.CodeType]) -> tuple[set[str], set[str]]:
-    """Names of the module that code reads, and those that it writes."""
+    """Names of the module that code reads, and those that it writes; the module's code is first."""
     read: set[str] = set()
     written: set[str] = set()
-    for one in parts:
+    for index, one in enumerate(parts):
+        writes = {"STORE_GLOBAL"} if index else {"STORE_GLOBAL", "STORE_NAME"}  # else: of a class
         for instruction in dis.get_instructions(one):
             if instruction.opname in _READS:
                 read.add(instruction.argval)
-            elif instruction.opname in _WRITES:
+            elif instruction.opname in writes:
                 written.add(instruction.argval)
     return read, written
 

@@ -63,11 +63,11 @@ def is_same_tree(one, other):
         waiting += [(one.left, other.left), (one.right, other.right)]
     return True
 """
-_CALLS = (
-    (re.compile(r"\b(?:list_node|is_same_list)\("), "def list_node", _LISTS),
-    (re.compile(r"\b(?:tree_node|is_same_tree)\("), "def tree_node", _TREES),
+_HELPERS = (
+    (("list_node", "is_same_list"), _LISTS),
+    (("tree_node", "is_same_tree"), _TREES),
 )
-"""Calls in a text, the words of a definition of its own, and the definitions for one without."""
+"""Names of helpers, and the source that defines them."""
 
 
 def with_node_helpers(code: str) -> str:
@@ -78,7 +78,10 @@ def with_node_helpers(code: str) -> str:
     >>> with_node_helpers("assert f(1) == 2")
     'assert f(1) == 2'
     """
-    needed = [text for calls, own, text in _CALLS if calls.search(code) and own not in code]
-    if not needed:
-        return code
-    return "".join(needed) + code
+    needed = [source for names, source in _HELPERS if any(_lacks(code, name) for name in names)]
+    return "".join(needed) + code if needed else code
+
+
+def _lacks(code: str, name: str) -> bool:
+    """Whether test code uses a name, and has no function of that name."""
+    return re.search(rf"\b{name}\b", code) is not None and f"def {name}(" not in code

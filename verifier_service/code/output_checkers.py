@@ -31,6 +31,8 @@ def accepts(checker: CheckerName, printed: str, expected: str, tolerance: float)
     >>> accepts("float", "0.3333333", "0.33333333", 1e-6)
     True
     """
+    if checker in ("exact", "decimals") and _num_breaks(printed) != _num_breaks(expected):
+        return False  # before a flood of short lines becomes a list
     if checker == "exact":
         return _lines(printed) == _lines(expected)
     if checker == "decimals":
@@ -46,6 +48,10 @@ def accepts(checker: CheckerName, printed: str, expected: str, tolerance: float)
 
 def _lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.rstrip().split("\n")]
+
+
+def _num_breaks(text: str) -> int:
+    return text.rstrip().count("\n")
 
 
 def _has_lines(printed: list[str], expected: list[str], tolerance: float) -> bool:

@@ -51,6 +51,8 @@ from verifier_service.sandbox.execution import (
 )
 from verifier_service.sandbox.runner import Runner, zygote_kind_of
 
+MAX_ROOM_OF_OUTPUT = 2**24
+"""Most bytes that a program may have for its output because a case expects many."""
 ENTRIES = {
     "serve": "verifier_service.code.program_process:serve_program",
     "serve_with_classes": "verifier_service.code.program_process:serve_with_classes",
@@ -228,7 +230,7 @@ async def _add_output(
 
 def _room_of_output(case: StdioCase) -> int:
     """Bytes that a right output may have: those expected, and as much white space and decimals."""
-    return 2 * len(encoded(case.stdout))
+    return min(2 * len(encoded(case.stdout)), MAX_ROOM_OF_OUTPUT)
 
 
 def _at_fault(findings: Findings, judgement: CaseJudgement) -> Findings:

@@ -122,6 +122,10 @@ def _test_cases(row: DataRow) -> RowReading | None:
     return assertions_reading(row["test_cases"]) or objects_reading(row["test_cases"])
 
 
+def _is_case(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() >= {"input", "output"}
+
+
 def _code_contests(row: DataRow) -> RowReading | None:
     inputs: list[str] = []
     outputs: list[str] = []
@@ -129,8 +133,8 @@ def _code_contests(row: DataRow) -> RowReading | None:
         tests = json_value(row.get(column))
         if is_empty(tests):
             continue
-        if isinstance(tests, list) and all(isinstance(one, dict) for one in tests):
-            tests = {key: [one.get(key) for one in tests] for key in ("input", "output")}
+        if isinstance(tests, list) and all(map(_is_case, tests)):
+            tests = {key: [one[key] for one in tests] for key in ("input", "output")}
         if not isinstance(tests, dict) or not tests.keys() >= {"input", "output"}:
             return None
         if not isinstance(tests["input"], list) or not isinstance(tests["output"], list):

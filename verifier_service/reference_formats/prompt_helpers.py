@@ -27,13 +27,16 @@ def prompt_helpers(prompt: Any, code: str, entry_point: str) -> str:
     words = set(_WORD.findall(code))
     statements = list(_statements(prompt, set(_WORD.findall(entry_point))))
     defined = {one.name for one in statements if isinstance(one, _Definition)}
-    if not defined & words or any(f"def {name}(" in code for name in defined):
+    if all(f"def {name}(" in code for name in defined & words):
         return ""
-    return "".join(f"{ast.unparse(one)}\n" for one in statements)
+    try:
+        return "".join(f"{ast.unparse(one)}\n" for one in statements)
+    except (ValueError, RecursionError, MemoryError):  # numbers and expressions without end
+        return ""
 
 
 def _statements(prompt: Any, entry_point: set[str]) -> Iterator[ast.stmt]:
-    """Imports, constants and definitions of a prompt, without those of the problem itself."""
+    """Imports, constants and definitions of a prompt, without those that a program has to write."""
     if not isinstance(prompt, str) or len(prompt) > MAX_PROMPT_CHARACTERS:
         return
     try:
@@ -42,6 +45,21 @@ def _statements(prompt: Any, entry_point: set[str]) -> Iterator[ast.stmt]:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return
     for one in tree.body:
-        is_asked = isinstance(one, _Definition) and one.name in entry_point
+        is_asked = isinstance(one, _Definition) and (one.name in entry_point or _is_stub(one))
         if isinstance(one, _Definition | ast.Import | ast.ImportFrom | ast.Assign) and not is_asked:
             yield one
+
+
+def _is_stub(definition: _Definition) -> bool:
+    """Whether a function, or a method of a class, has nothing that runs."""
+    if isinstance(definition, ast.ClassDef):
+        return any(_is_stub(one) for one in definition.body if isinstance(one, _Definition))
+    return all(map(_says_nothing, definition.body))
+
+
+def _says_nothing(statement: ast.stmt) -> bool:
+    """Whether a statement is a docstring, `...`, `pass`, or says that something is left to do."""
+    if isinstance(statement, ast.Raise):
+        return "NotImplemented" in ast.dump(statement)
+    is_constant = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return is_constant or isinstance(statement, ast.Pass)

@@ -261,7 +261,7 @@ def end_process(code: int) -> NoReturn:
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     try:
-        for stream in (sys.stdout, sys.__stdout__):  # a program may have replaced the first
+        for stream in (sys.stdout, getattr(sys, "__stdout__", None)):  # programs replace both
             if stream is not None and not getattr(stream, "closed", False):
                 stream.flush()
     except (OSError, ValueError):
