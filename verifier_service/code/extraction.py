@@ -132,7 +132,7 @@ class _Block(NamedTuple):
     """A fenced block."""
 
     tag: str
-    """In lower case."""
+    """Tag of its opening fence, in lower case."""
     content: str
     is_whole: bool
     """Whether a fence in a line of its own closes it."""
@@ -157,7 +157,7 @@ class _Block(NamedTuple):
 
 _UNTAGGED_RANK = 2
 _BROKEN = 4
-"""What comes to the rank of a block that is not whole."""
+"""Addition to the rank of a block that is not whole."""
 
 
 def _blocks(text: str) -> Iterator[_Block]:
