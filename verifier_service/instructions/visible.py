@@ -12,8 +12,8 @@ _MARKDOWN_COMMENT = re.compile(r"^\[(?://|comment)\]:[^\n]*$", re.MULTILINE)
 _HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 # The start of an element that is not shown: `<span style="display:none">`, `<b hidden>`.
 _HIDING = re.compile(
-    r"<([a-z][a-z0-9]{0,20})\b[^<>]*?(?:display\s*:\s*none|visibility\s*:\s*hidden"
-    r"|(?:opacity|font-size)\s*:\s*0+(?:\.0*)?(?![.\d])|\shidden\b)[^<>]*>",
+    r"<([a-z][a-z0-9]{0,20})\b[^<>]{0,200}?(?:display\s*:\s*none|visibility\s*:\s*hidden"
+    r"|(?:opacity|font-size)\s*:\s*0+(?:\.0*)?(?![.\d])|\shidden\b)[^<>]{0,200}>",
     re.IGNORECASE,
 )
 # A declaration, or a link without a text: `<!DOCTYPE keyword>`, `[](keyword)`.

@@ -75,7 +75,7 @@ def differ_by_a_constant(left: Expression, right: Expression) -> bool:
 
 _STEPS = (Number(Fraction(1)), Power(Number(Fraction(2)), Number(Fraction(1, 2))))
 """Steps of a variable; a continuous function with both as periods is a constant."""
-_ADDED = frozenset({"C", "c", "K"})
+_ADDED = frozenset({"C"})
 
 
 def _without_added_constant(expression: Expression) -> Expression | None:

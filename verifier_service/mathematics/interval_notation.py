@@ -60,7 +60,7 @@ def _usual(interval: re.Match[str]) -> str:
 def _interval_of(sign: str) -> str:
     """The interval of the real numbers with a sign: of `_{>0}`, `^+`, `^*`."""
     has_zero = bool(re.search(r"[≥≤]|\\[gl]eq?|[-+⁺⁻][\W_]*0|0[\W_]*[-+]", sign))
-    if "*" in sign or "n" in sign or "≠" in sign:
+    if "*" in sign or "≠" in sign or re.search(r"\\neq?(?![a-z])", sign):
         return r"(-\infty,0) \cup (0,\infty)"
     if re.search(r"[-<≤⁻]|\\l", sign):
         return r"(-\infty,0]" if has_zero else r"(-\infty,0)"

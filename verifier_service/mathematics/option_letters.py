@@ -224,7 +224,16 @@ def opening_letter(text: str) -> str | None:
         return None
     others = set().union(*(_marked(REJECTED_OPTION.sub(" ", line)) for line in lines[1:]))
     labels = any(single_letter(one) or _LABEL.match(one) for one in map(_plain, lines[1:]))
-    return None if labels or others - {letter} else letter
+    is_withdrawn = any(_SECOND_THOUGHT.search(line) for line in lines[1:])
+    return None if labels or is_withdrawn or others - {letter} else letter
+
+
+# Words of a later line that take back the letter of the first one, or give another.
+_SECOND_THOUGHT = re.compile(
+    r"\b(?:wait|actually|correction|sorry|final|I\s+meant|is\s+better|(?:that|this)\s+(?:is|was)\s+wrong"
+    r"|not\s+\(?[A-J])\b",
+    re.IGNORECASE,
+)
 
 
 def single_letter(text: str) -> str | None:
@@ -335,15 +344,20 @@ _LETTER_AFTER = re.compile(
 )
 # A reason behind letters: the `, because it is even` of `B, because it is even`.
 _REASON = re.compile(r"[\s,;]+(?:because|since)\b.*", re.IGNORECASE)
+# The end of a statement behind its letter: the `です。` of `Bです。`, the `, since` of `B, since`.
+_NEUTRAL_END = r"(?=[)）\]]?\s*(?:です|입니다|이다|项|項|选项)?\s*(?:[.。!！,，;；(（\n]|$))"
 # The word for an answer before a letter, and no denial between them: `respuesta correcta es B`.
 _FOREIGN_ANSWER = (
     r"\b(?i:respuesta|réponse|risposta|resposta|antwort|ответ|odpowiedź|jawaban|cevap)"
-    r"(?:\s+(?!(?i:no|pas|nicht|non|não|не|nie|bukan)\b)[^\W\d_]+){0,4}\s*[:：]?\s*[(（\[]?([A-Z])\b"
+    r"(?:\s+(?!(?i:no|pas|nicht|non|não|не|nie|bukan|incorrect\w*|falsch\w*|fausse?|неверн\w*)\b)[^\W\d_]+){0,4}\s*[:：]?\s*[(（\[]?([A-Z])\b"
+    rf"{_NEUTRAL_END}"
 )
 # The same in scripts without spaces: `答案是B`, `正解はB`, `选B`, `정답은 B`.
 _EASTERN_ANSWER = (
     r"(?:答案|正解|答え|정답)(?:应该|應該|应|應)?[是为為はが은는：:\s]{0,4}[(（\[]?([A-Z])(?![A-Za-z])"
-    r"|(?<!不)(?<!不能)(?<!别)[选選](?:择|擇)?[：:\s]{0,3}[(（]?([A-Z])(?![A-Za-z])"
+    rf"{_NEUTRAL_END}"
+    r"|(?<![不未没沒别別勿])(?<![不未没沒][要该可能应應])[选選](?:择|擇)?[：:\s]{0,3}[(（]?([A-Z])(?![A-Za-z])"
+    rf"{_NEUTRAL_END}"
 )
 # An option that prose names: `I choose b`, `answer is (B)`, `(B)`, `Option B.`, `B is correct`,
 # `It is B.`.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
@@ -280,6 +281,7 @@ def _is_measurable(call: Call) -> bool:
     )
 
 
+_MINUS_ONE = Number(Fraction(-1))
 _UNKNOWNS = frozenset("xyzt")
 """Variables that an equation is solved for."""
 
@@ -289,12 +291,19 @@ def _is_asked_for(left: Expression) -> bool:
     if isinstance(left, Call):  # |AB|, sin A
         return not variables(left) & _UNKNOWNS and _is_measurable(left)
     if isinstance(left, Product):  # the segment AB, the ratio AB/CD
-        return all(
-            isinstance(one, Product | Power | Number)
-            or (isinstance(one, Symbol) and one.name.isupper())
-            for one in walk(left)
-        )
+        top = [one for one in left.factors if not isinstance(one, Power)]
+        under = [one for one in left.factors if isinstance(one, Power)]
+        are_reciprocals = all(one.exponent == _MINUS_ONE for one in under)
+        segments = [*top, *(one.base for one in under)]
+        return bool(top) and are_reciprocals and all(map(_is_segment, segments))
     return isinstance(left, Sum) and all(map(_is_power_of_asked, left.terms))
+
+
+def _is_segment(expression: Expression) -> bool:
+    """Whether an expression is a capital, or several in a row: the `AB` of `AB = 5`."""
+    if isinstance(expression, Product):
+        return all(map(_is_segment, expression.factors))
+    return isinstance(expression, Symbol) and expression.name.isupper()
 
 
 def _is_power_of_asked(term: Expression) -> bool:

@@ -90,6 +90,8 @@ def _expression(text: str, target: int) -> str:
         BadExpression: an equal sign has another number than the target beside it.
     """
     lines = [line for line in text.split("\n") if _DIGIT.search(line)]
+    if _WITHDRAWN.search(text[text.rfind(lines[-1]) + len(lines[-1]) :] if lines else ""):
+        raise BadExpression("it is taken back")
     line = (lines or [""])[-1].rpartition(":")[2]
     line = _WORDS_BEFORE.sub("", line, count=1).strip(" \t\r$`*.")
     expression, equals, result = line.partition("=")
@@ -101,6 +103,10 @@ def _expression(text: str, target: int) -> str:
 
 
 _DIGIT = re.compile("[0-9]")
+# Words behind an expression that take it back.
+_WITHDRAWN = re.compile(
+    r"\b(?:wrong|no\s+solution|give\s+up|wait|impossible|not\s+(?:right|correct))\b", re.IGNORECASE
+)
 # Words that announce an expression: `So the answer is `.
 _WORDS_BEFORE = re.compile(
     r"^[^\W\d_][^\d(+*/=$\\-]{0,80}\b(?:is|be|get|have|expression|equation)\s+(?=\S)"

@@ -70,7 +70,8 @@ def wrong_argument(
         elif name not in wanted.optional and not _is_default(name, accepted, tool, strings):
             return name
     for name, value in arguments.items():
-        if name not in wanted.accepted and not _is_default(name, [value], tool, strings):
+        given = value.values() if isinstance(value, WrittenValue) else [value]
+        if name not in wanted.accepted and not _is_default(name, given, tool, strings):
             return name
     return None
 

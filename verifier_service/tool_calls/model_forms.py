@@ -148,7 +148,9 @@ def _deepseek(text: str) -> list[ToolCall]:
     """The calls of DeepSeek V3, whose name follows `function`, and of V3.1, where it is first."""
     found = []
     for part in text.split(_DEEPSEEK_BEGIN):
-        inside = part.partition(_DEEPSEEK_END)[0].strip()
+        inside, _, rest = part.partition(_DEEPSEEK_END)
+        _check_end(rest)
+        inside = inside.strip()
         if not inside:
             continue
         name, is_separate, rest = inside.partition(_DEEPSEEK_BETWEEN)
@@ -162,7 +164,18 @@ def _deepseek(text: str) -> list[ToolCall]:
 
 
 def _until(mark: str) -> Callable[[str], list[ToolCall]]:
-    return lambda text: json_calls(text.partition(mark)[0])
+    def read(text: str) -> list[ToolCall]:
+        inside, _, rest = text.partition(mark)
+        _check_end(rest)
+        return json_calls(inside)
+
+    return read
+
+
+def _check_end(rest: str) -> None:
+    """Raise BadCall where more may be called behind the end of calls."""
+    if "{" in rest:
+        raise BadCall("more behind the end of the calls")
 
 
 _READERS: dict[str, Callable[[str], list[ToolCall]]] = {
@@ -182,7 +195,9 @@ def _functions(text: str) -> Iterator[ToolCall]:
     """The calls of `<function=f>...</function>`, with JSON or parameters inside."""
     _, *parts = _FUNCTION.split(text)
     for name, part in zip(parts[::2], parts[1::2], strict=True):
-        inside = part.partition("</function>")[0].strip()
+        inside, _, rest = part.partition("</function>")
+        _check_end(rest)
+        inside = inside.strip()
         if inside.startswith("<parameter="):
             yield ToolCall(name, _parameters(inside))
         else:

@@ -49,7 +49,7 @@ def calls_in(text: str, form: CallForm = "auto") -> list[ToolCall]:
     if form == "tagged":
         return []
     text = without_end_marks(text)
-    if form == "auto":
+    if form == "auto" and (text.startswith("[TOOL_CALLS]") or not text.startswith(("{", "["))):
         found = model_calls(text, _certain_python_calls)
         if found is not None:
             return _bounded(found)

@@ -25,6 +25,8 @@ WORD = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]|[^\W぀-ヿ㐀-鿿豈-﫿]+|[^\w\s]"
 MAX_WORD_CHARACTERS = 64
 """Longest word that counts as one; a longer one counts as pieces."""
 PIECE_CHARACTERS = 8
+_SLICE = 256
+"""Characters that are brought to a normal form at a time."""
 # Characters of format that show nothing, which only an attempt to escape scatters over a text.
 _NO_INK = re.compile(
     "[\xad\u034f\u180e\u200c-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]+"
@@ -153,5 +155,7 @@ def plain_letters(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    normal = unicodedata.normalize("NFKC", text).lower()
+    # Marks are sorted in time quadratic in their number.
+    slices = (text[start : start + _SLICE] for start in range(0, len(text), _SLICE))
+    normal = "".join(unicodedata.normalize("NFKC", one) for one in slices).lower()
     return _NO_INK.sub("", normal.replace("\u200b", " "))

@@ -65,7 +65,8 @@ _LABEL = re.compile(
 # A sign that a paragraph holds a statement of SQL: a semicolon, a fence, `SELECT`.
 _MAY_BE_QUERY = re.compile(
     r"[;`]|\b(?:SELECT|INSERT|UPDATE|DELETE|DROP|CREATE|ALTER|ATTACH|PRAGMA)\b"
-    r"|^\s*(?i:select|with|values|insert|update|delete|drop|create|alter|attach|pragma)\b",
+    r"|^[ \t]*(?i:select|with|values|insert|update|delete|drop|create|alter|attach|pragma|replace"
+    r"|vacuum|begin|commit)\b",
     re.MULTILINE,
 )
 
