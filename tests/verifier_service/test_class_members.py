@@ -449,6 +449,18 @@ BOXED: dict[str, list[tuple[str, str, str]]] = {
         ("0x1A", "0x1B", DIFFERENT),
         ("6", "0b101", DIFFERENT),
     ],
+    "letters that take no number away": [
+        ("b + c", "b + c + 3", DIFFERENT),
+        ("a + K", "a + K - 2", DIFFERENT),
+        ("10", "2X = 10", DIFFERENT),
+        ("5", "-A = 5", DIFFERENT),
+        ("3", r"\frac{A}{2} = 3", DIFFERENT),
+        ("5", "AB = 5", EQUAL),
+        ("5", "5 рублей", EQUAL),
+        ("5000", "5 рублей", DIFFERENT),
+        (r"\mathbb{R}_{\leqslant 0}", r"(-\infty, 0]", EQUAL),
+        (r"\mathbb{R}_{\leqslant 0}", r"(-\infty,0)\cup(0,\infty)", DIFFERENT),
+    ],
     "numbers of statements": [
         ("I and III only", "I, III", EQUAL),
         ("I and III", r"\text{I and III only}", EQUAL),

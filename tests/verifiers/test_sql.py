@@ -213,6 +213,7 @@ def test_comments_before_a_query_take_linear_time() -> None:
     assert query_in(comments + LARGE) == comments + LARGE
     assert query_in(comments + "I would select the large ones.") is None
     assert query_in("/**/" * 5_000 + "/*") is None
+    assert query_in("select 1;\n\nx" + "\n" * 200_000 + "x") == "select 1"
 
 
 def test_rows_are_ordered_where_the_reference_orders_them() -> None:

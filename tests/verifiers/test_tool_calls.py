@@ -155,6 +155,8 @@ def test_several_calls_are_read_as_single_models_write_them(text: str) -> None:
         "<tool_call>get_weather\n<arg_key>city</arg_key>Paris</tool_call>",
         f"<｜tool▁call▁begin｜>{ARGUMENTS}<｜tool▁call▁end｜>",  # noqa: RUF001
         '<function=get_weather>{"city": "Rome", "city": "Paris", "days": 3}</function>',
+        f"<tool_calls>[{json.dumps(WEATHER)}]</tool_calls><tool_calls>[{json.dumps(ADD)}]</tool_calls>",
+        f"<tool_call><function=get_weather>{ARGUMENTS}</function>{json.dumps(ADD)}</tool_call>",
         "[TOOL_CALLS]" * 50_000,
         f"[TOOL_CALLS]add{json.dumps(ADD['arguments'])}" * 200,
     ],
@@ -311,6 +313,14 @@ def test_arguments_that_have_their_default_may_be_left_out() -> None:
     assert outcome(short, reference) == outcome(long, reference) == (1, "equal")
     assert outcome(other, reference) == (0, "different")
     assert outcome(short, ONE) == (0, "different")
+    given = {"city": "Paris", "days": "3", "unit": "C"}
+    parameters = "".join(f"<parameter={name}>{value}</parameter>" for name, value in given.items())
+    assert outcome(f"<function=get_weather>{parameters}</function>", reference) == (1, "equal")
+
+
+def test_a_mark_inside_the_text_of_an_argument_begins_no_call() -> None:
+    call = {"name": "write", "arguments": {"text": "use <function=f> here"}}
+    assert outcome(json.dumps(call), {"tool_calls": [call]}) == (1, "equal")
 
 
 def test_positional_arguments_have_the_order_of_the_schema() -> None:

@@ -64,7 +64,7 @@ def differ_by_a_constant(left: Expression, right: Expression) -> bool:
     if functions[0] is None or functions[1] is None:
         return False
     names = variables(functions[0])
-    if len(names) != 1 or names != variables(functions[1]):
+    if len(names) != 1 or names != variables(functions[1]) or not names <= _INTEGRATED:
         return False
     gap = difference(functions[0], functions[1])
     (name,) = names
@@ -75,7 +75,9 @@ def differ_by_a_constant(left: Expression, right: Expression) -> bool:
 
 _STEPS = (Number(Fraction(1)), Power(Number(Fraction(2)), Number(Fraction(1, 2))))
 """Steps of a variable; a continuous function with both as periods is a constant."""
-_ADDED = frozenset({"C"})
+_ADDED = frozenset({"C", "K"})
+_INTEGRATED = frozenset({"x", "y", "t", "u", "s", "theta"})
+"""Variables of integration: `a + K` is a sum of two letters."""
 
 
 def _without_added_constant(expression: Expression) -> Expression | None:
