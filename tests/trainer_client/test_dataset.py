@@ -84,6 +84,14 @@ def test_rows_can_be_references_as_their_data_set_ships_them(tmp_path: Path) -> 
     assert read_row(problem.reference["reference_row"]).verifier == "accuracy"
 
 
+def test_a_prompt_that_tests_may_call_is_part_of_the_reference(tmp_path: Path) -> None:
+    row = {"prompt": "def a(): ...", "test": "assert f() == a()", "entry_point": "f"}
+    path = jsonl(tmp_path, row)
+    config = DatasetConfig(path=path, problem_column="prompt", reference_format="auto")
+    (problem,) = load_problems(config)
+    assert problem.reference["reference_row"] == row
+
+
 def test_references_have_columns_or_a_format(tmp_path: Path) -> None:
     path = jsonl(tmp_path, *rows(1))
     with pytest.raises(ValueError, match="either reference_columns or reference_format"):

@@ -393,6 +393,7 @@ def test_a_program_that_reads_and_prints(
             "passed",
         ),
         ("import sys\nsys.stdout = sys.__stdout__ = None\nprint(9)", "wrong_answer"),
+        ("import sys\nprint(9)\ndel sys.__stdout__", "passed"),
         ("import os\nprint(9 if os.path.basename(__file__) == 'main.py' else 0)", "passed"),
         ("open(__file__).read()\nprint(9)", "runtime_error"),
         ("print(9)\nexit()", "passed"),

@@ -178,6 +178,16 @@ def test_a_bad_row_is_named(tmp_path: Path, line: str, message: str) -> None:
     assert str(raised.value).startswith(message)
 
 
+def test_the_prompt_of_a_row_with_an_entry_point_is_part_of_its_reference(tmp_path: Path) -> None:
+    """Tests may call what it defines."""
+    row = {"prompt": "def a(): ...", "completion": "x", "test": "assert f() == a()"}
+    for more, prompt in (({"entry_point": "f"}, "def a(): ..."), ({}, None)):
+        path = tmp_path / "rows.jsonl"
+        path.write_text(json.dumps({**row, **more}))
+        (group,) = read_groups(path)
+        assert group.reference.get("prompt") == prompt
+
+
 def test_a_file_is_not_held_to_what_may_be_pending(tmp_path: Path) -> None:
     """No other request waits for room."""
     groups = [Group(reference={"answer": "2"}, completions=["2", "3"])] * 500

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from enum import IntEnum, auto
 from typing import NamedTuple
 
 from verifier_service.answer_text import after_reasoning
@@ -38,23 +39,25 @@ _MAX_INDENTATION = 3
 def last_block(text: str, tags: tuple[str, ...], *, untagged: bool = True) -> str | None:
     """The last fenced block after the reasoning with one of these tags, in any case.
 
-    A block whose tag names the language in another way, such as `python3.11`, counts where there is
-    none with a tag of these; one that only text at the end of a line closes, where no block is
-    whole.
+    Where no block has one, a block counts whose tag names the language in another way, such as
+    `python3.11`; then one without a tag. A block that the text breaks off in never counts, because
+    its program is not whole. Takes time linear in the text.
 
     Args:
         text: whole completion.
         tags: tags to accept, in lower case.
-        untagged: whether the last untagged block counts, if no block has such a tag.
+        untagged: whether blocks count whose tag names no language.
 
-    >>> last_block("```python\\nx = 1\\n```", ("python",)) == "x = 1\\n"
+    >>> last_block("So:\\n```python\\nprint(1)\\n```\\n", ("python", "py"))
+    'print(1)\\n'
+    >>> last_block("No program.", ("python",)) is None
     True
     """
-    found: dict[int, str] = {}
+    found: dict[tuple[bool, _Rank], str] = {}
     for block in _blocks(text):
         rank = block.rank(tags)
-        if rank is not None and (untagged or rank < _UNTAGGED_RANK):
-            found[rank + (0 if block.is_whole else _BROKEN)] = block.content
+        if rank is not None and (untagged or rank < _Rank.UNTAGGED):
+            found[not block.is_whole, rank] = block.content
     return found[min(found)] if found else None
 
 
@@ -99,7 +102,7 @@ class _Fence(NamedTuple):
 
         A sentence may end with a fence, too: "It begins with ```python".
         """
-        if not self.before or self.is_plain:
+        if self.is_plain:
             return True
         named = _NAME.fullmatch(self.tag) is not None
         if self.is_alone:
@@ -124,8 +127,20 @@ class _Fence(NamedTuple):
     def is_near(self, opening: _Fence) -> bool:
         """Whether it stands alone, and no deeper than the opening fence does."""
         return self.is_plain or (
-            self.is_alone and _indentation(self.before) <= _indentation(opening.before) + 3
+            self.is_alone
+            and _indentation(self.before) <= _indentation(opening.before) + _MAX_INDENTATION
         )
+
+
+class _Rank(IntEnum):
+    """Order of blocks by their tags; the first one that a text has decides."""
+
+    TAGGED = auto()
+    TAGGED_OTHERWISE = auto()
+    """A tag that names the language in another way: `python3.11`."""
+    UNTAGGED = auto()
+    CODE = auto()
+    """The tag `code`, which may stand before output too."""
 
 
 class _Block(NamedTuple):
@@ -135,7 +150,7 @@ class _Block(NamedTuple):
     """Tag of its opening fence, in lower case."""
     content: str
     is_whole: bool
-    """Whether a fence in a line of its own closes it."""
+    """Whether a fence in a line of its own closes it, not one behind text."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -144,20 +159,15 @@ class _Block(NamedTuple):
         tag = found[1] if found else ""
         return frozenset({tag, tag.rstrip(_VERSION) or tag, tag.rpartition(".")[2] or tag})
 
-    def rank(self, tags: tuple[str, ...]) -> int | None:
-        """Its place in the order of blocks, of which the first counts; None: another language."""
+    def rank(self, tags: tuple[str, ...]) -> _Rank | None:
+        """Its rank among blocks of the language with these tags; None: another language."""
         if self.tag in tags:
-            return 0
+            return _Rank.TAGGED
         if not self.tag:
-            return _UNTAGGED_RANK
+            return _Rank.UNTAGGED
         if not self.names.isdisjoint(tags):
-            return 1
-        return _UNTAGGED_RANK + 1 if self.tag in _UNTAGGED else None
-
-
-_UNTAGGED_RANK = 2
-_BROKEN = 4
-"""Addition to the rank of a block that is not whole."""
+            return _Rank.TAGGED_OTHERWISE
+        return _Rank.CODE if self.tag in _UNTAGGED else None
 
 
 def _blocks(text: str) -> Iterator[_Block]:

@@ -119,7 +119,7 @@ class Language:
     source_name: Callable[[bytes], str] | None = None
     """Name of the source's file, where a `{source}` of the toolchain asks for it."""
     rewrite: Callable[[bytes], bytes] | None = None
-    """Makes the source that is built of the program's, where the sandbox lacks what that names."""
+    """Replaces what the sandbox lacks in a program's source, before it is built."""
     reserved_bytes: int = 0
     """Address space that its runtime reserves and does not use; see `Limits.reserved_bytes`."""
     runtime_bytes: int = 0

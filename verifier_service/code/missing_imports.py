@@ -17,6 +17,8 @@ import typing
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from verifier_service.code.node_helpers import LIST_NODE, TREE_NODE
+
 LEETCODE_CLASS = "Solution"
 _LEETCODE_MODULES = (
     *("collections", "functools", "itertools", "heapq", "bisect", "math", "string", "operator"),
@@ -25,19 +27,7 @@ _LEETCODE_MODULES = (
 """Modules of which LeetCode has every name; the first that has one decides."""
 _LEETCODE_PACKAGES = {"SortedList": "sortedcontainers", "SortedDict": "sortedcontainers"}
 _PACKAGES = {"np": "numpy", "numpy": "numpy", "sortedcontainers": "sortedcontainers"}
-_NODES = """
-class ListNode:
-    def __init__(self, val=0, next=None):
-        self.val = val
-        self.next = next
-
-
-class TreeNode:
-    def __init__(self, val=0, left=None, right=None):
-        self.val = val
-        self.left = left
-        self.right = right
-"""
+_NODES = {"ListNode": LIST_NODE, "TreeNode": TREE_NODE}
 # Without `Counter` and the like, which are not for annotations alone.
 _TYPING = frozenset(typing.__all__).difference(collections.__all__)
 _READS = {"LOAD_NAME", "LOAD_GLOBAL"}
@@ -90,9 +80,9 @@ def _all_code(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def _of_leetcode(name: str) -> dict[str, Any]:
     """A name as LeetCode has it; empty where it has none, or this machine lacks its package."""
-    if name in ("ListNode", "TreeNode"):
+    if name in _NODES:
         nodes: dict[str, Any] = {"__name__": "solution"}
-        exec(_NODES, nodes)
+        exec(_NODES[name], nodes)
         return {name: nodes[name]}
     try:
         if name in _LEETCODE_MODULES or name in _PACKAGES:

@@ -1,4 +1,4 @@
-"""Functions that make and compare nodes, which tests in the style of LeetCode call by name.
+"""The nodes of LeetCode, and functions that make and compare them, which its tests call by name.
 
 LeetCodeDataset defines them in its prompt, and its tests have the calls alone. Without a definition
 they would be names of the program, which could answer for its own results.
@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import re
 
-_LISTS = """
+LIST_NODE = """
 class ListNode:
     def __init__(self, val=0, next=None):
         self.val = val
         self.next = next
-
+"""
+TREE_NODE = """
+class TreeNode:
+    def __init__(self, val=0, left=None, right=None):
+        self.val = val
+        self.left = left
+        self.right = right
+"""
+_LISTS = f"""{LIST_NODE}
 
 def list_node(values):
     head = None
@@ -29,13 +37,7 @@ def is_same_list(one, other):
         one, other = one.next, other.next
     return one is None and other is None
 """
-_TREES = """
-class TreeNode:
-    def __init__(self, val=0, left=None, right=None):
-        self.val = val
-        self.left = left
-        self.right = right
-
+_TREES = f"""{TREE_NODE}
 
 def tree_node(values):
     if not values:

@@ -224,16 +224,22 @@ def opening_letter(text: str) -> str | None:
         return None
     others = set().union(*(_marked(REJECTED_OPTION.sub(" ", line)) for line in lines[1:]))
     labels = any(single_letter(one) or _LABEL.match(one) for one in map(_plain, lines[1:]))
-    is_withdrawn = any(_SECOND_THOUGHT.search(line) for line in lines[1:])
+    is_withdrawn = any(
+        _SECOND_THOUGHT.search(line) or letter in _NOT_THE_LETTER.findall(line)
+        for line in lines[1:]
+    )
     return None if labels or is_withdrawn or others - {letter} else letter
 
 
-# Words of a later line that take back the letter of the first one, or give another.
+# Words of a later line that take back the letter of the first one, or give another: `Actually, `.
 _SECOND_THOUGHT = re.compile(
-    r"\b(?:wait|actually|correction|sorry|final|I\s+meant|is\s+better|(?:that|this)\s+(?:is|was)\s+wrong"
-    r"|not\s+\(?[A-J])\b",
+    r"(?:^|[.!?]\s+)(?:(?:no|oh|hmm+)[,.\s]+)?(?:wait|actually|correction|sorry|hmm+)\b"
+    r"|\bI\s+meant\b|\bfinal(?:\s+(?:answer|choice))?\s*[:=]|\b(?-i:[A-J])\s+is\s+better\b"
+    r"|\b(?:that|this|it)\s+(?:is|was)\s+wrong\b",
     re.IGNORECASE,
 )
+# A letter that is denied: the `B` of `Not B.`
+_NOT_THE_LETTER = re.compile(r"\b[Nn]ot\s+\(?([A-Z])\b")
 
 
 def single_letter(text: str) -> str | None:
@@ -354,9 +360,8 @@ _FOREIGN_ANSWER = (
 )
 # The same in scripts without spaces: `答案是B`, `正解はB`, `选B`, `정답은 B`.
 _EASTERN_ANSWER = (
-    r"(?:答案|正解|答え|정답)(?:应该|應該|应|應)?[是为為はが은는：:\s]{0,4}[(（\[]?([A-Z])(?![A-Za-z])"
-    rf"{_NEUTRAL_END}"
-    r"|(?<![不未没沒别別勿])(?<![不未没沒][要该可能应應])[选選](?:择|擇)?[：:\s]{0,3}[(（]?([A-Z])(?![A-Za-z])"
+    r"(?:(?:答案|正解|答え|정답)(?:应该|應該|应|應)?[是为為はが은는：:\s]{0,4}[(（\[]?([A-Z])(?![A-Za-z])"
+    r"|(?<![不未没沒别別勿])(?<![不未没沒][要该可能应應])[选選](?:择|擇)?[：:\s]{0,3}[(（]?([A-Z])(?![A-Za-z]))"
     rf"{_NEUTRAL_END}"
 )
 # An option that prose names: `I choose b`, `answer is (B)`, `(B)`, `Option B.`, `B is correct`,

@@ -87,12 +87,14 @@ def _expression(text: str, target: int) -> str:
     """The expression in the last line with a digit: `The answer is $(1 + 2) * 3 = 9$.`.
 
     Raises:
-        BadExpression: an equal sign has another number than the target beside it.
+        BadExpression: an equal sign has another number than the target beside it, or a later line
+            takes the expression back.
     """
-    lines = [line for line in text.split("\n") if _DIGIT.search(line)]
-    if _WITHDRAWN.search(text[text.rfind(lines[-1]) + len(lines[-1]) :] if lines else ""):
-        raise BadExpression("it is taken back")
-    line = (lines or [""])[-1].rpartition(":")[2]
+    lines = text.split("\n")
+    index = max((i for i, line in enumerate(lines) if _DIGIT.search(line)), default=0)
+    if any(map(_WITHDRAWN.search, lines[index + 1 :])):
+        raise BadExpression("a later line takes it back")
+    line = lines[index].rpartition(":")[2]
     line = _WORDS_BEFORE.sub("", line, count=1).strip(" \t\r$`*.")
     expression, equals, result = line.partition("=")
     if equals and _LONE_NUMBER.fullmatch(expression) and not _LONE_NUMBER.fullmatch(result):
