@@ -26,4 +26,6 @@ class Completion(msgspec.Struct, frozen=True, gc=False):
     @property
     def num_characters(self) -> int:
         """Number of characters, those of all messages included."""
-        return len(self.text) + sum(len(turn.text) for turn in self.turns or ())
+        if self.turns is None:
+            return len(self.text)
+        return len(self.text) + sum(len(turn.text) for turn in self.turns)
