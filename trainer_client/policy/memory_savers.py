@@ -14,6 +14,7 @@ from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from trainer_client.config.run_config import ConfigError
+from trainer_client.policy.transformers_names import enable_checkpointing
 
 
 def enable_recomputation(model: PreTrainedModel) -> None:
@@ -22,7 +23,7 @@ def enable_recomputation(model: PreTrainedModel) -> None:
     It takes effect inside `recomputing`. Raises ConfigError where the architecture cannot do it.
     """
     try:
-        model.gradient_checkpointing_enable({"use_reentrant": False})
+        enable_checkpointing(model)
     except ValueError as error:
         raise ConfigError(f"train.gradient_checkpointing: {error}") from error
     for layer in _recomputed_layers(model):
@@ -33,14 +34,15 @@ def enable_recomputation(model: PreTrainedModel) -> None:
 
 @contextmanager
 def recomputing(model: PreTrainedModel) -> Iterator[None]:
-    """Inside, layers recompute if `enable_recomputation` was called.
+    """Inside, layers recompute if `enable_recomputation` was called and gradients are wanted.
 
     `transformers` recomputes a layer only in training mode, so layers are put into it here. Outside
     they stay in evaluation mode: generation in training mode would do without its cache. They
     return to evaluation mode while they compute: layers that call `functional.dropout` themselves
     would drop otherwise.
     """
-    layers = _recomputed_layers(model)
+    # Without gradients, `transformers` 5.24 runs a layer in training mode as it is, so it would drop.
+    layers = _recomputed_layers(model) if torch.is_grad_enabled() else []
     for layer in layers:
         layer.training = True
     try:

@@ -50,7 +50,8 @@ def recompute_layers(model: PreTrainedModel) -> None:
     """
     before = _probe(model, lengths=PROBE_LENGTHS)
     enable_recomputation(model)
-    if difference := _difference(model, _probe(model, lengths=PROBE_LENGTHS), before):
+    after = _probe(model, lengths=PROBE_LENGTHS, with_gradient=True)  # else nothing is recomputed
+    if difference := _difference(model, after, before):
         raise ConfigError(
             f"train.gradient_checkpointing: not with {type(model).__name__}, whose "
             f"log-probabilities it changes by {difference:.2g}"
@@ -90,8 +91,13 @@ def _difference(model: PreTrainedModel, one: Tensor, other: Tensor) -> float | N
     return difference if not difference <= limit else None
 
 
-@torch.no_grad()
-def _probe(model: PreTrainedModel, *, lengths: Sequence[int], packed: bool = False) -> Tensor:
+def _probe(
+    model: PreTrainedModel,
+    *,
+    lengths: Sequence[int],
+    packed: bool = False,
+    with_gradient: bool = False,
+) -> Tensor:
     """Log-probabilities, float32 `[N - B]`, of all but the first token of made-up rows.
 
     A row of n tokens has the ids n, n + 1, ...: all different, so that positions can be told apart.
@@ -101,5 +107,6 @@ def _probe(model: PreTrainedModel, *, lengths: Sequence[int], packed: bool = Fal
     attention_mask = positions < sizes
     mask = attention_mask & (positions > 0)
     ids = (sizes + positions) % model.config.get_text_config().vocab_size
-    result = token_logprobs(model, ids, attention_mask, mask, temperature=1.0, packed=packed)
-    return result.logprobs[mask]
+    with torch.set_grad_enabled(with_gradient):
+        result = token_logprobs(model, ids, attention_mask, mask, temperature=1.0, packed=packed)
+    return result.logprobs[mask].detach()

@@ -27,6 +27,7 @@ from trainer_client.dataset import Problem
 from trainer_client.policy.compiled_layers import not_compiled
 from trainer_client.policy.policy import Policy
 from trainer_client.policy.sharding import unsharded
+from trainer_client.policy.transformers_names import CACHE
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.distribution import drawn_logprobs
 from trainer_client.rollout.draw import draw
@@ -149,16 +150,16 @@ class TransformersEngine:
             output = policy.model.generate(
                 inputs=sequences,
                 attention_mask=mask,
-                past_key_values=cache,
                 generation_config=_generation_config(policy, recorder.num_tokens_left),
                 # Inside `whole` each process has all weights. With synced_gpus, processes would go
                 # on until the slowest has ended.
                 synced_gpus=False,
                 logits_processor=LogitsProcessorList([recorder.processor]),
                 stopping_criteria=StoppingCriteriaList([recorder.criterion]),
+                **{CACHE: cache},
             )
             kept = recorder.drop_finished()
-            sequences, cache = output.sequences[kept], output.past_key_values
+            sequences, cache = output.sequences[kept], getattr(output, CACHE)
             mask = torch.nn.functional.pad(
                 mask[kept], (0, sequences.shape[1] - mask.shape[1]), value=1
             )
@@ -187,9 +188,9 @@ class TransformersEngine:
             input_ids=prompts,
             attention_mask=prompt_mask,
             position_ids=(prompt_mask.cumsum(dim=-1) - 1).clamp(min=0),
-            past_key_values=cache,
             use_cache=True,
             logits_to_keep=1,
+            **{CACHE: cache},
         )
         cache.reorder_cache(torch.tensor(prompt_of, device=sequences.device))
         return cache
