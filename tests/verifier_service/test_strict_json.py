@@ -18,6 +18,7 @@ from verifier_service.code.reference_tests import read_tests
 from verifier_service.compat.routers import ROUTERS
 from verifier_service.executions.routes import router as execution_router
 from verifier_service.file_scoring import BadFile, read_groups
+from verifier_service.http.every_route import every_route
 from verifier_service.http.routes import router
 from verifier_service.sessions import e2b, openenv
 from verifier_service.sessions.routes import router as session_router
@@ -30,8 +31,10 @@ TWICE = "the object has this key twice"
 
 
 def _posted(routers: Iterable[APIRouter]) -> list[str]:
-    routes = [route for one in routers for route in one.routes if isinstance(route, APIRoute)]
-    return sorted(route.path for route in routes if "POST" in route.methods)
+    routes = (route for one in routers for route in every_route(one.routes))
+    return sorted(
+        route.path for route in routes if isinstance(route, APIRoute) and "POST" in route.methods
+    )
 
 
 POST_PATHS = _posted((router, *ROUTERS.values()))

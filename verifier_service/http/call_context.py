@@ -20,6 +20,7 @@ from verifier_service.http.api_keys import KeyRing
 from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import internal_error, refused
 from verifier_service.http.error_statuses import ApiError
+from verifier_service.http.every_route import every_route
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.page import asks_for_page
 from verifier_service.http.request_id import REQUEST_ID_HEADER, own_or_new_id
@@ -189,7 +190,8 @@ def _path(scope: Scope) -> str:
     route = scope.get("route")
     if route is None:
         routes = getattr(scope.get("app"), "routes", ())
-        route = next((one for one in routes if one.matches(scope)[0] is not Match.NONE), None)
+        matching = (one for one in every_route(routes) if one.matches(scope)[0] is not Match.NONE)
+        route = next(matching, None)
     return getattr(route, "path", None) or "other"
 
 

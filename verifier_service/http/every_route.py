@@ -1,0 +1,17 @@
+"""The routes of an application, one by one: FastAPI keeps those of each router apart by now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from starlette.routing import BaseRoute
+
+
+def every_route(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
+    """The routes, with those of an included router in its place."""
+    for route in routes:
+        included = getattr(route, "original_router", None)
+        if included is None:
+            yield route
+        else:
+            yield from every_route(included.routes)
