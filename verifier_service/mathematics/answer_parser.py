@@ -19,6 +19,7 @@ from verifier_service.mathematics.conditions import (
     without_condition,
     without_union_over_integers,
 )
+from verifier_service.mathematics.domains import on_domain, split_domain
 from verifier_service.mathematics.evaluation import DIGITS, Undefined, numeric, same
 from verifier_service.mathematics.expression_parser import parse_expression
 from verifier_service.mathematics.expressions import (
@@ -29,6 +30,7 @@ from verifier_service.mathematics.expressions import (
     difference,
     is_constant,
     variables,
+    with_each_sign,
 )
 from verifier_service.mathematics.interval_notation import range_between
 from verifier_service.mathematics.notation import Kind, Token, Unreadable, tokenize
@@ -117,6 +119,8 @@ def parse_answer(text: str) -> Value:
         return Words(text)
     if _STATEMENTS.fullmatch(text):
         return Words("".join(sorted(set(_STATEMENT.findall(text)))))
+    if _PLACE_AMONG_NUMBERS.match(without_text_commands(text)):
+        return Words(text_key(text))
     if _NUMBER_OF_ELEMENTS.search(text):
         raise Unreadable("the number of elements of a set")
     text = with_binomials(rewritten(text))
@@ -133,6 +137,12 @@ _DECIMAL_COMMA = re.compile(r"[-−+]?\d+,0(?:\d|\d{3,})")
 # The number of a statement that a question lists, and several of them: `②`, `①, ③`.
 _STATEMENT = re.compile("[①-⑨]")
 _STATEMENTS = re.compile(r"[①-⑨](?:[\s,\uff0c、和与]{0,3}[①-⑨]){0,8}")
+# The place of a number among others, which is not its value: `the 42nd prime`.
+_PLACE_AMONG_NUMBERS = re.compile(
+    r"(?:the\s+)?\d+\s?(?:st|nd|rd|th)\s+(?:(?:smallest|largest|odd|positive|even)\s+)?"
+    r"(?:prime|composite|Fibonacci|Lucas|Catalan|triangular|perfect|square|cube|Mersenne|harmonic)\b",
+    re.IGNORECASE,
+)
 # The sign of a number of elements: the `\#` of `\#\{12\}`, which is 1.
 _NUMBER_OF_ELEMENTS = re.compile(r"\\#\s*(?:\\left\s*)?[\\({A-Z]")
 
@@ -199,9 +209,11 @@ class _AnswerParser:
 
     def answer(self) -> Value:
         """Everything that the tokens say: one item, or a list of them."""
+        if (found := self._on_domain()) is not None:
+            return found
         parts, joints = split_list(self.tokens)
         if len(parts) == 1:
-            return self._item(parts[0])
+            return _as_lines(self._item(parts[0]))
         if (amount := read_compound(self.tokens)) is not None:  # 2 hours and 30 minutes
             return amount
         kept = [part for part in parts if not is_condition(part)]
@@ -216,6 +228,17 @@ class _AnswerParser:
         if any(isinstance(item, Ranges) for item in items):
             return combine_ranges(items, is_union=has_or)
         return Several("or" if has_or else "list", tuple(_flat(items)))
+
+    def _on_domain(self) -> Value | None:
+        """`f(x) = x^2 (x \\ge 1)`; None for an answer without a domain."""
+        split = split_domain(self.tokens)
+        if split is None:
+            return None
+        try:
+            domain = self._nested(split[1]).answer()
+            return on_domain(self._item(split[0]), domain)
+        except Unreadable:
+            return None
 
     def item(self) -> Value:
         """One element of a list, or the only one."""
@@ -518,6 +541,8 @@ class _AnswerParser:
         if name in _SYSTEMS:
             equations = self._items([[token for cell in row for token in cell] for row in rows])
             return equations[0] if len(equations) == 1 else Several("list", equations)
+        if name == "array" and len(rows) == len(rows[0]) == 1:
+            return self._item(rows[0][0])
         return Grid(tuple(self._items(row) for row in rows))
 
     def _case(self, cells: Sequence[list[Token]]) -> Value:
@@ -529,6 +554,15 @@ class _AnswerParser:
         if condition[0].text in ("otherwise", "else"):
             return Several("tuple", (self._item(value), Words("otherwise")))
         return Several("tuple", (self._item(value), self._nested(condition).answer()))
+
+
+def _as_lines(value: Value) -> Value:
+    """The two equations of `y = ±2x`; any other value as it is."""
+    inside = value.value if isinstance(value, Named) and not value.is_function else value
+    if not isinstance(inside, Several) or inside.kind != "list" or inside is value:
+        return value
+    vary = all(isinstance(one, Quantity) and variables(one.expression) for one in inside.items)
+    return Several("list", tuple(_flat([value]))) if vary else value
 
 
 def _names_point(token: Token) -> bool:
@@ -640,6 +674,8 @@ def _variable(value: Value) -> Symbol | None:
 def _two_sides(left: Expression, right: Expression) -> Value:
     if isinstance(right, Symbol) and not is_constant(right) and not variables(left):  # 5 = x
         return Named(right.name, Quantity(left))
+    if len(both := with_each_sign(left)) > 1 and with_each_sign(right) == [right]:  # 2x ± y = 0
+        return Several("list", tuple(Relation("=", one, right) for one in both))
     return Relation("=", left, right)
 
 

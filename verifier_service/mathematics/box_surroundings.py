@@ -85,6 +85,7 @@ _VALUE = (
 _OFFERED = re.compile(
     r"[\s$)\]\\*~]{0,8}[,;.]?\s{0,3}(?:\\text\{\s{0,3})?[(\[]?(?:\\text\{\s{0,3})?(?:or|alternatively|possibly"
     r"|perhaps|maybe|(?:but|and)\s+(?:possibly|perhaps|maybe)"
+    r"|(?:it\s+)?(?:could|might|may)\s+(?:also|equally|just\s+as\s+well)\s+be"
     r"|but\s+(?:it\s+)?(?:could|might|may)\s+(?:also\s+)?be)\b[,:]?\s{0,3}"
     rf"(?:(?:possibly|maybe|perhaps|even|else|also|just)\s{{1,3}})?\}}?\s{{0,3}}(?P<value>{_VALUE})",
     re.IGNORECASE,

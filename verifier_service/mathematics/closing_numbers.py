@@ -151,6 +151,14 @@ _FIRST_NUMBER = re.compile(
     re.IGNORECASE,
 )
 
+# A number and what is divided by another one to get it: the `42` of `The remainder is 42 when
+# divided by 100.`
+_REMAINDER = re.compile(
+    r".*\b(?:remainder|mod\w*|residue)\b[^\d.]{0,60}(?P<value>\d[\d,]*)\s+when\s+(?:\w+\s+){0,2}divided\s+by\s+"
+    r"\$?\d[\d,]*\$?\.?\**",
+    re.IGNORECASE,
+)
+
 
 def closing_result(line: str) -> tuple[int, int] | None:
     """The place of the number that a line of prose computes, or that its sentence is about.
@@ -170,7 +178,7 @@ def closing_result(line: str) -> tuple[int, int] | None:
         goes_on = _GOES_ON.search(_PASSIVE.sub("", behind)) is not None
         return None if is_last or goes_on else (start, end)
     sentence = re.split(r"(?<=[.!?])\s+", line.strip("* "))[-1]
-    match = _FIRST_NUMBER.fullmatch(sentence)
+    match = _FIRST_NUMBER.fullmatch(sentence) or _REMAINDER.fullmatch(sentence)
     if match is None:
         return None
     offset = line.rindex(sentence)

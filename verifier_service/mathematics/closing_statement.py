@@ -36,7 +36,7 @@ _OR = re.compile(
 _CONNECTORS = frozenset(
     (
         "and or also alternatively either maybe perhaps possibly text quad qquad mathrm "
-        "hspace cup otherwise as well it is could be can"
+        "hspace cup otherwise as well it is could be can approx approximately about roughly"
     ).split()
 )
 

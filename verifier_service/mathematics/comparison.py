@@ -21,6 +21,7 @@ from verifier_service.mathematics.chemistry import (
     read_chemistry,
     same_chemistry,
 )
+from verifier_service.mathematics.chinese_numerals import with_arabic_digits
 from verifier_service.mathematics.closing_statement import Joint
 from verifier_service.mathematics.conditions import read_condition
 from verifier_service.mathematics.decimals import significant_digits
@@ -49,6 +50,7 @@ from verifier_service.mathematics.ranges import as_ranges
 from verifier_service.mathematics.roundings import is_rounded, rounding_of, with_rounding_sign
 from verifier_service.mathematics.rules import Form, FormFault, Rules
 from verifier_service.mathematics.series import same_series
+from verifier_service.mathematics.spelled_numbers import stated_once
 from verifier_service.mathematics.unit_vectors import read_unit_vectors
 from verifier_service.mathematics.value_comparison import same_time, same_value
 from verifier_service.mathematics.values import (
@@ -117,6 +119,8 @@ def _read_answer(text: str) -> AnswerReading:
     numerals = without_only(plain_text)
     if numerals != plain_text:
         text = numerals
+    elif (once := stated_once(plain_text)) is not None:
+        text = once
     values: list[Value] = []
     try:
         values.append(_parsed(text))
@@ -127,6 +131,10 @@ def _read_answer(text: str) -> AnswerReading:
     roman = roman_value(numerals)
     if roman is not None:
         values.append(Quantity(parse_number(str(roman))))
+    if (in_digits := with_arabic_digits(plain_text)) is not None:
+        with suppress(Unreadable):
+            number_in_digits = parse_answer(in_digits)
+            values += [number_in_digits] if isinstance(number_in_digits, Quantity) else []
     values += read_unit_vectors(without_delimiters(unwrapped(text)))
     as_time = read_as_time(text)
     if as_time is not None:
@@ -163,8 +171,10 @@ _kept_reading = lru_cache(MAX_KEPT_READINGS)(_read_answer)
 
 def joined_answer(readings: Sequence[AnswerReading], text: str, joint: Joint) -> AnswerReading:
     """Several statements as one answer: a list, or alternatives; two forms of one value are it."""
-    if len(readings) == 2 and joint == "list" and _are_one_value(*readings):
-        return readings[0]
+    if len(readings) == 2 and joint == "list":
+        for exact, other in (readings, readings[::-1]):
+            if _are_one_value(exact, other):
+                return exact
     values = tuple(one.values[0] for one in readings if one.values)
     kind = "tuple" if joint == "parts" else joint
     together = (Several(kind, values),) if len(values) == len(readings) else ()
@@ -282,9 +292,10 @@ def _leaves_more(answer: AnswerReading, reference: AnswerReading) -> bool:
 
 
 # A mark that math-verify does not see: `\bar`, `'`, `...`, the `^*` of `x^*`, the `^{+` of
-# `5^{+1}_{-1}`, the `_` of `12_{hex}`, the `\%2` of `12\%2`, the sign at an end of `5-` or `/5`.
+# `5^{+1}_{-1}`, the `_` of `12_{hex}`, the `\%2` of `12\%2`, `%%`, the sign at an end of `5-` or
+# `/5`.
 _MARK = re.compile(
-    r"(?<=\d)_|%\s*\d|\\(?:#|bar|hat|tilde|overline|dot|ddot|partial|ldots|cdots|dots)(?![a-z])|'|\.\.+|…"
+    r"(?<=\d)_|%\s*\\?[%\d]|\\(?:#|bar|hat|tilde|overline|dot|ddot|partial|ldots|cdots|dots)(?![a-z])|'|\.\.+|…"
     r"|\^\{?[(*+]|(?:[-+*/^=:<>?&|@~]|\\(?:cdot|times|div|pm|mp))(?=[\s$]*$)|^[\s$]*[*/^:?&@]"
 )
 

@@ -50,7 +50,8 @@ _COUNTED = re.compile(
 
 # A supposition right before a number: `if it were `, `suppose n = `.
 _SUPPOSED = re.compile(
-    r"\b(?:if|suppose|supposing|assume|assuming|imagine|unless|whether)\s+(?:that\s+)?"
+    r"\b(?:if|suppose|supposing|assume|assuming|imagine|unless|whether)\s+"
+    r"(?:for\s+(?:the\s+sake\s+of\s+)?(?:a\s+)?contradiction,?\s+)?(?:that\s+)?"
     r"(?:[\w$'’]+\s+){1,3}?(?:were|was|is|be|are|equals?|=|had|has|gives?|gave)\s+"
     r"(?:really\s+|actually\s+|only\s+)?[$*(]*$",
     re.IGNORECASE,
@@ -82,7 +83,8 @@ _WEAKENING = re.compile(
     r"|(?:rule[sd]?|ruling)[ ]+out|exclud(?:e[sd]?|ing)|impossible[ ]+to[ ]+(?:get|be|have|reach)"
     r"|(?:might|could|may)[ ]+(?:also[ ]+)?be|perhaps|maybe|possibly"
     r"|would[ ]+have[ ]+been|\bwere\b[^.\n]{0,40}\bwould[ ]+be"
-    r"|between[ ]+\S{1,30}[ ]+and)[ ]+(?:the[ ]+number[ ]+)?[$*(]*)$",
+    r"|between[ ]+\S{1,30}[ ]+and)[ ]+(?:the[ ]+number[ ]+)?[$*(]*)$"
+    r"|(?:可能|也许|或许|大于|小于|多于|少于|超过|不足|低于|高于)(?:是|为|等于)?[\s$*(]{0,4}$",
     re.IGNORECASE,
 )
 # Words right before a box that deny it or doubt it: `is not `, `anything but `, `Wrong answer: `.
@@ -103,6 +105,8 @@ _BOUNDING = re.compile(
     r"(?:\b(?:more|less|fewer|greater|smaller|larger|bigger|higher|lower)[ ]+than"
     r"|\b(?:twice|thrice|half(?:[ ]+of)?|double|triple|negative|minus)"
     rf"|\b(?:if|suppose|supposing|assuming|unless)[ ][^.,;:\n]{{1,40}}[ ]were"
+    r"|\bif[ ][^.;:\n]{1,30}\b(?:had|were)\b[^.;:\n]{0,30}[ ]would[ ](?:then[ ])?"
+    r"(?:be|get|give|have[ ]been)"
     rf"|{_DOUBT}(?:s|ed|ful)?(?:[ ]+(?:that|it|is|was|the|answer|value)){{0,5}}"
     r"|\b(?:far|nowhere[ ]+near)[ ]+from)[ ]+[$*(\\\[]{0,4}[ ]?$",
     re.IGNORECASE,
@@ -162,7 +166,7 @@ def is_no_statement(line: str, start: int, end: int) -> bool:
 
 # Words behind an answer that take it back: `Just kidding`, `I don't know.`
 _TAKEN_BACK = re.compile(
-    r"\bjust[ ]+kidding\b|\bI[ ]+(?:made[ ]+that[ ]+up|give[ ]+up)\b"
+    r"\bjust[ ]+kidding\b|\bI[ ]+(?:made[ ]+that[ ]+up|give[ ]+up|have[ ]+no[ ]+idea)\b"
     r"|\bI[ ]+(?:don['’]?t|do[ ]+not)[ ]+(?:really[ ]+|actually[ ]+)?know(?=\s*[.!]|\s*$)",
     re.IGNORECASE,
 )
@@ -195,7 +199,9 @@ _WRONG_SENTENCE = re.compile(
     rf"{_BETWEEN}(?:{_THOUGHT}){{0,3}}(?:(?:no|but|and|however|well|oh),?\s+)?"
     rf"(?:(?:this|that|it|the\s+(?:above|previous|last)(?:\s+(?:answer|value|box|statement))?"
     rf"|the\s+(?:answer|value|box|number)(?:\s+above)?|my\s+answer){_WRONG}"
-    r"|(?:not|no|nope|wrong|false|incorrect)[.!](?=\s|$))",
+    r"|(?:not|no|nope|wrong|false|incorrect)[.!](?=\s|$)"
+    r"|I\s+(?:(?:strongly|totally|completely)\s+)?disagree\b"
+    rf"|(?:however|but|yet)\b[^.\d\n]{{0,120}}\b(?:so|hence|thus|therefore),?\s+(?:this|that|it){_WRONG})",
     re.IGNORECASE,
 )
 # A second thought that takes it back: `Wait, no, it is 6.`, `Hmm, I made a mistake.` One that ends
@@ -204,8 +210,8 @@ _SECOND_THOUGHT = re.compile(
     rf"{_BETWEEN}(?:(?:{_THOUGHT}){{1,3}}(?:I\s+(?:made|was|have|got)\b[^.\n]{{0,30}}"
     r"\b(?:wrong|mistake|mistaken|error)|no(?:[,:;.—-]+\s+|\s+(?=it\b|that\b|this\b|the\b))"
     r"(?!(?:that|this|it|I)\b[^.\n]{0,10}\b(?:right|correct|fine|ok)|changes?\b))"
-    r"|no,?\s+wait[\s.,!…]*\Z|scratch\s+that\b|(?:or\s+)?I\s+meant?\b[,:]?\s+-?[$\d\\]"
-    r"|no[,:]\s+-?[$\d\\]|(?:sorry|oops)[,.!]*\s+I\s+meant?\b)",
+    r"|(?:(?:[-–—]+>?|→)\s?)?no[,:]\s+-?[$\d\\]|no,?\s+wait[\s.,!…]*\Z|scratch\s+that\b|(?:or\s+)?I\s+meant?\b[,:]?\s+-?[$\d\\]"
+    r"|(?:sorry|oops)[,.!]*\s+I\s+meant?\b)",
     re.IGNORECASE,
 )
 # A doubt right behind an answer, which stands unless the text comes back to it: `Wait, this doesn't
@@ -214,6 +220,10 @@ _DOUBTED = re.compile(
     rf"{_BETWEEN}(?:(?:{_THOUGHT}|oh\s+no[\s,.!…—-]+){{1,3}}"
     r"(?:(?:this|that|it)\s+(?:(?:does|can|did|is|was)n['’]?t|(?:does|can|did|is|was)\s+not|cannot|fails)\b"
     r"|I\s+(?:forgot|missed|misread|overlooked|miscalculated|messed\s+up|misunderstood)\b)"
+    r"|,?\s{0,3}but\s+I(?:['’]m|\s+am)\s+(?:not\s+(?:convinced|persuaded)"
+    r"|(?:probably|likely)\s+(?:off\s+by|wrong|mistaken))\b"
+    r"|,?\s{0,3}(?:but|however),?\s+(?:this|that|it)\s+(?:contradicts|violates)\b"
+    r"|is\s+(?:only\s+|just\s+)?one\s+(?:possibility|possible|option|candidate)\b"
     r"|(?:is|was)\s+(?:my|the|an?|only|just)\s+(?:\w+\s+)?(?:first|initial|naive|tempting|wrong|incorrect"
     r"|earlier|old)\b|(?:fails|doesn['’]t\s+work)\b)",
     re.IGNORECASE,
@@ -221,9 +231,10 @@ _DOUBTED = re.compile(
 # Another value in the place of an answer, right behind it: `Actually, it is 42.`, `Update: the
 # answer is 42.`
 _REPLACED = re.compile(
-    rf"{_BETWEEN}(?:{_THOUGHT}|(?:update|correction|edit|erratum)\s*[:.,]\s*){{1,3}}"
+    rf"{_BETWEEN}(?:(?:{_THOUGHT}|(?:update|correction|edit|erratum)\s*[:.,]\s*){{1,3}}"
     r"(?:(?:it|that|this|[a-zA-Z]|(?:the|my)\s+(?:(?:correct|right|final|actual|real|true|new)\s+)*"
-    r"answer)\s{0,3}(?:\s(?:is|equals|should\s+be|must\s+be)|=)|it\s+should\s+have\s+been)\s{0,3}:?\s{0,3}"
+    r"answer)\s{0,3}(?:\s(?:is|equals|should\s+be|must\s+be)|['’]s\b|=)|it\s+should\s+have\s+been)"
+    r"|(?:correction|edit|erratum)\s*:)\s{0,3}:?\s{0,3}"
     r"(?:actually\s+|really\s+)?[$*(\\\[]{0,4}(?P<value>[-−]?\d[\d.,/]*(?<![.,]))"
     r"[$*)\]\\]{0,4}(?:\s+(?!more|less|fewer|times|of|percent)[a-z]+)?\s*(?:[.!\n]|\Z)",
     re.IGNORECASE,
@@ -302,12 +313,12 @@ def is_withdrawn(text: str, position: int, answer: str = "") -> bool:
     if _WRONG_SENTENCE.match(text, position) or _SECOND_THOUGHT.match(text, position):
         return True
     if (replaced := _REPLACED.match(text, position)) is not None:
-        return not _has_value(answer, replaced["value"])
+        return not has_value(answer, replaced["value"])
     doubt = _DOUBTED.match(text, position)
     return doubt is not None and not _comes_back(text, doubt.end(), answer)
 
 
-def _has_value(text: str, value: str) -> bool:
+def has_value(text: str, value: str) -> bool:
     """Whether a number or a letter stands in a text, and not as a part of a longer one."""
     name = re.escape(value)
     alone = (
@@ -326,7 +337,7 @@ def _comes_back(text: str, position: int, answer: str) -> bool:
     """Whether the end of a text behind a position has the last value of an answer again."""
     values = _PART_OF_ANSWER.findall(answer)
     end = text[max(position, len(text) - _MAX_SECOND_LOOK) :]
-    return bool(values) and _has_value(end, values[-1])
+    return bool(values) and has_value(end, values[-1])
 
 
 # A short value: `5`, `-3/4`, `$x^2$`.

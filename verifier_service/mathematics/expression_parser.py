@@ -271,6 +271,8 @@ class _ExpressionParser:
                 base = _radians(base)
             elif sign == "%":
                 self.position += 1
+                if self._sign() == "%":
+                    raise Unreadable("a percent of a percent")
                 base = Product((base, Number(Fraction(1, 100))))
             else:
                 return base

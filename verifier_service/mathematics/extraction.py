@@ -47,6 +47,7 @@ from verifier_service.mathematics.delimited_math import (
     has_open_display,
 )
 from verifier_service.mathematics.denials import (
+    has_value,
     is_denied,
     is_disowned,
     is_no_statement,
@@ -231,14 +232,54 @@ def _with_surroundings(inside: str, text: str, start: int, end: int) -> Extracti
         return Extraction("boxed", (formula,))
     statement = with_unit(inside, text, end)
     offered, are_alternatives = offered_behind(text, end)
+    if not offered and (other := _other_announced(text, end, inside)) is not None:
+        offered, are_alternatives = (other,), True
     statements = tuple(dict.fromkeys((statement, *offered)))
     return Extraction("boxed", statements, "or" if are_alternatives and offered else "list")
+
+
+# A number that ends its line behind an announcement: the `41` of `The answer is **41** apples.`
+_ANNOUNCED_NUMBER = re.compile(
+    r"[\s*$(\\\[]{0,8}(?P<value>[-−]?\d[\d,]*(?:\.\d+)?)[)\]$*\\]{0,6}(?:[ ][a-z]{1,12}){0,2}"
+    r"[*.!]{0,4}[ ]{0,9}(?:\n|\Z)",
+    re.ASCII,
+)
+# Words of a line that does not say which answer the completion gives: `If twice were allowed, `.
+_OTHER_CASE = re.compile(
+    r"\b(?:if|unless|would|case|part|when|where|for|were|had)\b", re.IGNORECASE
+)
+
+
+def _other_announced(text: str, end: int, inside: str) -> str | None:
+    """The number that the text behind a box announces as the answer in its place; else None."""
+    if len(text) - end < _FEWEST_ANNOUNCING or not any(map(str.isdigit, inside)):
+        return None
+    last = None
+    if _KEYWORD.search(text, end) is not None:
+        for match in _PHRASE.finditer(text, end):
+            start = max(end, match.start() - _MAX_BEFORE_PHRASE)
+            start = max(start, text.rfind("\n", start, match.end() - 1) + 1)
+            if not is_disowned(match) and not _OTHER_CASE.search(text, start, match.end()):
+                last = _ANNOUNCED_NUMBER.match(text, match.end()) or last
+    if last is None and (hashes := text.rfind("####", end)) >= 0:
+        last = _ANNOUNCED_NUMBER.match(text, hashes + 4)
+    if last is None or has_value(inside, last["value"]):
+        return None
+    return number_text(last["value"])
+
+
+_MAX_BEFORE_PHRASE = 200
+"""Most characters of a line before a phrase in which another case is looked for."""
+_FEWEST_ANNOUNCING = 6
+"""Fewest characters behind a box that can announce another answer: `#### 4`."""
 
 
 def _is_undone_box(text: str, start: int, end: int) -> bool:
     """Whether the text behind a box takes it back; a few signs behind it cannot."""
     if len(text) - end <= 4:
         return False
+    if is_taken_back(text, end):
+        return True
     begin = max(start, end - 100)
     return is_withdrawn(text, end, text[begin:end]) or is_undone(text, begin)
 
@@ -281,7 +322,8 @@ _PHRASE = re.compile(
       | (?:ответ|respuesta|réponse|antwort|risposta|resposta)[ ]*
             (?::|é|\bis\b|\best\b|\bist\b|\bes\b)
       | (?:答案|正确选项)(?:是|为|：|:)
-      | 最终答案
+      | 最终答案(?:是|为)?
+      | (?<![不未])正确的(?:选项|结论|说法|命题|序号)?(?:是|为|有)(?=[：:]?[ ]*[(（]?[A-J①-⑨])
       | (?:(?:^|\n)|(?<=[案故应此以则上述题是而知，,。；;：:]))(?:应)?选(?:择|项)?(?:选项)?
             [ ]*(?:[：:][ ]*)?(?=\(?[A-J]{1,6}(?![A-Za-z]))
       | (?:答え|정답|답|đáp[ ]án|odpowied[źz]|cevap|jawaban)[ ]*[：:]
@@ -307,7 +349,7 @@ _KEYWORD = re.compile(
             ("정", "답"),
             ("답", "[ ]*[：:]"),
             ("选", "择|选项|项|[ ：:(]*[A-J]"),
-            ("正", "确选项"),
+            ("正", "确(?:选项|的)"),
         )
         for first in sorted({letter, letter.upper()})
     )
@@ -440,6 +482,8 @@ _ADVERB = re.compile(
 # The beginning of a statement that gives no answer: `not known`, `unclear`.
 _DENIED = re.compile(r"(?:not|wrong|incorrect|unknown|unclear|undetermined)\b", re.IGNORECASE)
 
+MAX_HEDGE = 200
+"""Longest bare line in which an alternative in brackets is sought."""
 # An alternative in brackets, behind the first one: `5 (or 6)`.
 _HEDGE = re.compile(
     r"([^()]+)\(\s*(?:or|alternatively|maybe|perhaps|possibly)\s+(?:equivalently\s+)?([^()]+)\)"
@@ -452,7 +496,10 @@ def _math(text: str) -> Extraction | None:
         line = text if "\n" in text else closing_line(text)
         if bare := sentence_math(without_aside(line)):
             return Extraction("math", (_with_unit_behind(bare, line),))
-        return Extraction("math", (_bare(_LEAD_IN.sub("", line)),))
+        bare = _bare(_LEAD_IN.sub("", line, count=1))
+        if len(bare) < MAX_HEDGE and (hedge := _HEDGE.fullmatch(bare)) is not None:
+            return Extraction("math", (hedge[1].strip(), hedge[2].strip()), "or")
+        return Extraction("math", (bare,))
     if listed := listed_values(text) or lone_values(text):
         return Extraction("math", tuple(dict.fromkeys(listed)))
     found = delimited(text)
@@ -509,7 +556,8 @@ def _with_unit_behind(statement: str, line: str) -> str:
 
 # Words before a bare answer: `So it is `, `Hence, `.
 _LEAD_IN = re.compile(
-    r"(?:(?:[∴⇒⟹→➜]|=+>|\\(?:therefore|Rightarrow|implies|to)(?![a-z]))\s*)?(?:(?:so|thus|hence|therefore|then)\b,?\s*)?(?:(?:it|that|this)\s+(?:is|equals)\s+)?",
+    r"(?:(?:[∴⇒⟹→➜➡👉✅]\ufe0f?|=+>|\\(?:therefore|Rightarrow|implies|to)(?![a-z]))\s*)?(?:(?:so|thus|hence|therefore|then)\b[,:]?\s*)?(?:(?:it|that|this)\s+(?:is|equals)\s+)?"
+    r"(?:(?:(?:故|所以|因此|综上|则|即)[,，]?)?(?:结果(?:是|为)|(?:应|故)?填|[可解]?得|[一总]?共有?|应付)[:：]?(?=[-−$]?\d))?",
     re.IGNORECASE,
 )
 
@@ -518,7 +566,7 @@ _REFUSED = re.compile(
     r"\b(?:cannot|can['’]t|could not|isn['’]t|is not|not|wrong|incorrect|unable"
     r"|(?:do\s+not|don['’]?t)\s+know"
     r"|no\s+es|non\s+è|não\s+é|n['’]est\s+pas|nicht|не|niet|inte|ikke)\b"
-    r"|不是|不等于|ではな|ではありま|じゃな|아니|아닙",
+    r"|\bdisagree\b|不是|不等于|[\d$](?:是|为)?(?:错误的|错的|不正确|不对(?!称))|ではな|ではありま|じゃな|아니|아닙",
     re.IGNORECASE,
 )
 
@@ -536,7 +584,8 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 # A word that makes the number behind it a label: the `Step ` of `Step 3`, the `Confidence: `.
 _LABEL = re.compile(
-    r"(?:(?:step|case|equation|problem|question|figure|part|theorem|lemma)[\s(]*|confidence[\s:]*)$",
+    r"(?:(?:step|case|equation|problem|question|figure|part|theorem|lemma|example|exercise"
+    r"|section|chapter|corollary|proposition|definition|remark)[\s(]*|confidence[\s:]*)$",
     re.IGNORECASE,
 )
 # The end of a line that breaks off: the ` by` of `Now we divide 84 by`. A capital is a unit or a

@@ -77,7 +77,7 @@ _SIGN_COMMANDS: dict[str, str] = {
     "circ": "°", "degree": "°", "textdegree": "°", "textcirc": "°", "prime": "'", "colon": ":",
     "setminus": "∖", "backslash": "∖", "emptyset": "∅", "varnothing": "∅", "approx": "≈",
     "equiv": "≡", "sim": "~", "cdots": "…", "ldots": "…", "dots": "…", "dotsc": "…", "dotsb": "…",
-    "vdots": "…", "choose": "choose", "percent": "%",
+    "vdots": "…", "choose": "choose", "percent": "%", "cr": "\\\\",
 }  # fmt: skip
 _WORD_COMMANDS = {"lor": "or", "vee": "or", "land": "and", "wedge": "and"}
 _FUNCTION_COMMANDS: dict[str, str] = {
@@ -130,7 +130,8 @@ _UNICODE = str.maketrans(
         "½": r"\frac{1}{2}", "⅓": r"\frac{1}{3}", "⅔": r"\frac{2}{3}", "¼": r"\frac{1}{4}",
         "¾": r"\frac{3}{4}", "⅕": r"\frac{1}{5}", "⅛": r"\frac{1}{8}", "⅜": r"\frac{3}{8}",
         "∨": " or ", "∧": " and ", "（": "(", "）": ")", "，": ",", "、": ",", "：": ":", "；": ";",
-        "。": ".", "％": "%", "＝": "=", "＋": "+", "\u00a0": " ", "\u2009": " ", "\u202f": " ",
+        "\u2236": ":", "。": ".",
+        "％": "%", "＝": "=", "＋": "+", "\u00a0": " ", "\u2009": " ", "\u202f": " ",
         "\u200b": "", "\u2061": "", "\ufeff": "", "∣": "|", "〈": "⟨", "〉": "⟩",
         "\u03a9": r"\Omega ", "\u2126": r"\Omega ", "\u00b5": r"\mu ",
         "ℝ": "R", "ℤ": "Z", "ℕ": "N", "ℚ": "Q", "𝑥": "x", "𝑦": "y",
@@ -153,6 +154,19 @@ _ROW_BEFORE_WORD = re.compile(r"(?<!\\)\\\\(?=[a-zA-Z])")
 _ANGSTROM = re.compile(
     "(?<![^\\W\\d_])[\u00c5\u212b](?![^\\W\\d_])|"
     r"\\AA(?![a-zA-Z])|\\(?:mathring|overset\s*\{\s*\\circ\s*\})\s*\{(?:\\\w+\{A\}|A)\}"
+)
+# A letter under an accent that makes it another one, behind the command of the accent: the `{z}` of
+# `\bar{z}`, which is not z, the ` x` of `\dot x`, the `\alpha` of `\overline\alpha`.
+_ACCENTED = re.compile(
+    r"\s*(?:\{\s*(?:\\(?P<greek>[a-zA-Z]+)|(?P<letter>[a-zA-Z]))\s*\}"
+    r"|\\(?P<bare_greek>[a-zA-Z]+)|(?P<bare>[a-zA-Z]))"
+)
+_ACCENTS = {"bar": "bar", "overline": "bar", "dot": "dot", "ddot": "ddot"}
+# Commands around nothing but a sign, an operator or a degree: the braces of `3{:}45`, of
+# `{\sin}^2 x` and of `25{}^\circ`.
+_IDLE_BRACES = re.compile(
+    r"(?<![\w}\]])\{(?P<name>\\(?:sin|cos|tan|cot|sec|csc|log|ln|lg))\}|(?<=\d)\{(?P<colon>:)\}(?=\d)"
+    r"|(?<=[\s,;!~\d])\{\}(?=\s*\^\s*\{?\s*\\circ)"
 )
 # A relation that is denied: the `\\not=` of `x \\not= 5`, the `\\not\\in` of `x \\not\\in A`.
 _DENIED = re.compile(
@@ -245,6 +259,8 @@ def _plain(text: str) -> str:
     if "\\\\" in text:
         is_escaped_twice = "\\begin" not in text or "\\\\begin" in text
         text = (_ROW_BEFORE_LETTER if is_escaped_twice else _ROW_BEFORE_WORD).sub(r"\\\\ ", text)
+    if "{" in text:
+        text = _IDLE_BRACES.sub(r"\g<name>\g<colon>", text)
     if "\\AA" in text or "{A}" in text or not text.isascii():
         text = _ANGSTROM.sub(r"\\text{Å}", text)
     if "\\not" in text:
@@ -302,6 +318,11 @@ def _command(name: str, text: str, position: int, spaced: bool, tokens: list[Tok
         return _environment(name, text, position, spaced, tokens)
     if name in _COMMANDS_IGNORED_WITH_ARGUMENT:
         return _skip_group(text, position)
+    if name in _ACCENTS and (letter := _ACCENTED.match(text, position)) is not None:
+        found = letter["greek"] or letter["bare_greek"] or letter["letter"] or letter["bare"]
+        if len(found) == 1 or found in GREEK:
+            tokens.append(Token(Kind.LETTER, f"{_ACCENTS[name]} {found}", spaced))
+            return letter.end()
     tokens.append(Token(Kind.FUNCTION, name, spaced))
     return position
 
@@ -357,7 +378,8 @@ def _text_argument(text: str, position: int, spaced: bool, tokens: list[Token]) 
         tokens[before:] = [Token(Kind.WORD, inside.strip(), spaced or inside[:1] == " ")]
     elif inside.strip().isalpha() and len(tokens) == before + 1 and inside.strip() not in FUNCTIONS:
         # A single letter in \text is a word, not a variable: a choice, a unit.
-        tokens[before] = Token(Kind.WORD, inside.strip(), spaced or inside[:1] == " ")
+        word = _CHINESE_JOINTS.get(inside.strip(), inside.strip())
+        tokens[before] = Token(Kind.WORD, word, spaced or inside[:1] == " ")
     return end + 1
 
 

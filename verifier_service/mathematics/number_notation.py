@@ -24,6 +24,18 @@ _PERIOD_IN_BRACKETS = re.compile(
 _GOES_ON = re.compile(
     _NAME + r"(?P<number>[-−+]?\d{0,30}\.(?P<places>\d{1,100}))\s*(?:\.{3,4}|…|\\[lc]?dots)"
 )
+# A period between dots, as in Britain and China: `0.1\dot{2}3\dot{4}`, and the dot or bar over one
+# digit without braces: `0.\bar 3`.
+_DOTTED = re.compile(
+    _NAME + r"(?P<number>[-−+]?\d{1,30}\.\d{0,30})"
+    r"(?:\\dot\s*\{?\s*(?P<first>\d)\s*\}?(?P<middle>\d{0,28})\\dot\s*\{?\s*(?P<last>\d)\s*\}?"
+    r"|\\(?:bar|dot|overline)\s+(?P<only>\d))"
+)
+# A number of thousandths: `5‰`, `2.5\text{‰}`.
+_PER_MILLE = re.compile(
+    _NAME + r"(?P<number>[-−+]?\d{1,30}(?:\.\d{1,30})?)(?:\s|\\[,; ])*"
+    r"(?:‰|\\text\s*\{\s*‰\s*\}|\\(?:textperthousand|permil)(?![a-z]))"
+)
 # A whole number with points between its groups, and perhaps a decimal comma: `1.234.567,89`.
 _POINTED = re.compile(
     r"(?<![\w.,])(?P<whole>[1-9]\d{0,2}(?:\.\d{3}){2,})(?:,(?P<decimals>\d{1,9}))?(?![\w.,])"
@@ -114,6 +126,11 @@ def _whole_number(text: str) -> str | None:
         return rf"{match['name'] or ''}{match['number']}\overline{{{match['period']}}}"
     if (match := _GOES_ON.fullmatch(text)) is not None:
         return _continued(match)
+    if (match := _DOTTED.fullmatch(text)) is not None:
+        period = match["only"] or match["first"] + match["middle"] + match["last"]
+        return rf"{match['name'] or ''}{match['number']}\overline{{{period}}}"
+    if (match := _PER_MILLE.fullmatch(text)) is not None:
+        return f"{match['name'] or ''}{match['number']}/1000"
     if (match := _BASE_IN_WORDS.fullmatch(text)) is not None:
         return f"{match['digits']}_{{{match['base']}}}"
     if (match := _HEX_LETTERS.fullmatch(text)) is not None:

@@ -101,7 +101,7 @@ def several_letters(text: str) -> str:
     """
     if len(text) > MAX_LABELLED_CHARACTERS:
         return ""
-    text = text_key(text).upper() if "\\text" in text else unwrapped(text)
+    text = text_key(text).upper().replace(" AND ", " and ") if "\\text" in text else unwrapped(text)
     if not _SEVERAL_LETTERS.fullmatch(text):
         return ""
     letters = [character for character in text if character in _OPTION_LETTERS]
@@ -113,12 +113,13 @@ def several_letters(text: str) -> str:
 
 
 _OPTION_LETTERS = "ABCDEFGHIJ"
-_BETWEEN_LETTERS = r"\s*(?:,|;|、|&|and|和|与|\s)\s*"
+_BETWEEN_LETTERS = r"\s*(?:,\s*and|,|;|、|&|and|和|与|\s)\s*"
 _ANY_BRACKETS = r"[(\[]?[A-J][)\]]?"
 _OWN_BRACKETS = r"(?:[A-J]|\([A-J]\)|\[[A-J]\])"
 # Several letters, whatever their brackets: `A, C`, `(A, C)`, `(A) and (C)`, `AC`.
 _SEVERAL_LETTERS = re.compile(
     rf"{_ANY_BRACKETS}(?:{_BETWEEN_LETTERS}{_ANY_BRACKETS})*|[A-J]{{2,6}}"
+    r"|(?:\([A-J]\)\s*){2,6}"
 )
 # Several letters, each alone in its brackets: `C, A`, `(C) and (A)`.
 _SEPARATE_LETTERS = re.compile(rf"{_OWN_BRACKETS}(?:{_BETWEEN_LETTERS}{_OWN_BRACKETS})+")

@@ -24,6 +24,10 @@ _DELIMITED = re.compile(
 )
 # A dollar that is not escaped: both of `$2$`, but not that of `\$5`.
 _DOLLAR = re.compile(r"(?<!\\)\$")
+# The end of a row with the space behind it: `\\[4pt]`.
+_ROW_WITH_SPACE = re.compile(
+    r"\\\\\[\s{0,9}-?\d{1,3}(?:\.\d{1,3})?\s{0,9}(?:pt|em|ex|mm|cm|in)\s{0,9}\]"
+)
 # A command that says that its argument is text, with the argument: `\text{ cm}`.
 _TEXT_COMMAND = re.compile(
     r"\\(?:text|mathrm|textrm|textbf|mathbf|textit|mbox|operatorname)\s*\{([^{}]*)\}"
@@ -35,8 +39,8 @@ _SIGN_IN_TEXT = re.compile(
 )
 # The ending of an ordinal number after its digits: the `th` of `5th` and of `5^{\text{th}}`.
 _ORDINAL_ENDING = re.compile(
-    r"(?<=\d)\s*(?:\^?\s*\{?\s*(?:\\(?:text|mathrm|textrm|textsuperscript)\s*\{\s*)?"
-    r"(?:st|nd|rd|th)\s*\}?\s*\}?)(?![a-zA-Z])"
+    r"(?<=\d)\s{0,3}(?:\^?\s{0,3}\{?\s{0,3}(?:\\(?:text|mathrm|textrm|textsuperscript)\s{0,3}\{\s{0,3})?"
+    r"(?:st|nd|rd|th)\s{0,3}\}?\s{0,3}\}?)(?![a-zA-Z])"
 )
 # Digits in groups of three, after the first group: `1,234,567`, `12 000`, `1{,}234`, `1\,234`.
 # Digits, points and commas before it, and an underscore (`x_1, 200`), make it something else.
@@ -152,12 +156,20 @@ _CONTRAST = re.compile(
 _REMARK_END = re.compile(r"(?:[a-z]\s*[)\]}]|mark|square|Box|qed|[✓✔✅∎■])[)\]}\s.]*$")
 
 # Texts in which a rewriting of words may apply.
-_MAY_HAVE_WORDS = re.compile(r"['’]s|choose|except")
+_MAY_HAVE_WORDS = re.compile(r"['’]s|choose|except|mapsto| is (?:at|great|less|more)")
+_BOUND = r"[-−]?\d{1,15}(?:[./]\d{1,15})?"
 _WORD_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         # The verb of a sentence without a subject, in short: `It's 5`.
         (r"^(?:[Ii]t|[Tt]hat|[Tt]his)['’]s\s+", "it is "),
+        # A bound of a variable as words: `x is at least 2`.
+        (rf"^([a-zA-Z]) is (?:at least|greater than or equal to) (?={_BOUND}$)", r"\1 \\ge "),
+        (rf"^([a-zA-Z]) is (?:at most|less than or equal to) (?={_BOUND}$)", r"\1 \\le "),
+        (rf"^([a-zA-Z]) is (?:greater|more) than (?={_BOUND}$)", r"\1 > "),
+        (rf"^([a-zA-Z]) is less than (?={_BOUND}$)", r"\1 < "),
+        # A function by what it does with its variable: `f: x \mapsto 2x`.
+        (r"^([a-zA-Z])\s*(?::|\\colon(?![a-z]))\s*([a-z])\s*\\mapsto(?![a-z])", r"\1(\2)="),
         # A binomial coefficient as words: `10 choose 3`.
         (r"^\s*(\d+)\s+choose\s+(\d+)\s*$", r"\\binom{\1}{\2}"),
         # A set as words: `all real numbers except x = 2`.
@@ -261,6 +273,8 @@ def _without_stars(text: str) -> str:
 
 def without_delimiters(text: str) -> str:
     """The text without delimiters of mathematics inside it: `$2$ and $3$`."""
+    if "\\\\[" in text:
+        text = _ROW_WITH_SPACE.sub(r"\\\\ ", text)
     text = text.replace("\\(", " ").replace("\\)", " ").replace("\\[", " ").replace("\\]", " ")
     text = text.replace("\\\\$", "\\$")
     num_dollars = len(_DOLLAR.findall(text))

@@ -84,7 +84,7 @@ _MISLEADING_WORDS = frozenset(
     (
         "squared cubed factorial below above wrong incorrect not false less more plus times "
         "tenths hundredths thousandths halves thirds too fewer excluded doubled tripled "
-        "quadrupled halved modulo away short shy off"
+        "quadrupled halved modulo away short shy off impossible invalid rejected"
     ).split()
 )
 """Words after a number that make it another number, or deny it."""
@@ -554,7 +554,7 @@ def read_unit(tokens: Sequence[Token]) -> Unit | None:
         elif text not in _BEFORE_UNITS:
             name = tokens[index].text
             exponent, index = _exponent_after(tokens, index)
-            if abs(exponent) > MAX_UNIT_EXPONENT or (text == "%" and exponent != 1):
+            if abs(exponent) > MAX_UNIT_EXPONENT or (text == "%" and (exponent != 1 or found)):
                 return None
             first, unit = _run_together(name) if exponent < 0 else (NO_UNIT, unit_named(name))
             if unit is None:

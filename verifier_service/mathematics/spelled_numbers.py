@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -82,6 +83,29 @@ def _part(words: Sequence[str]) -> tuple[Fraction, int] | None:
         return None
     count = 1 if words[0] in _ARTICLES else NUMBER_WORDS.get(words[0], 0)
     return (Fraction(count, _FRACTION_WORDS[words[1]]), 2) if count else None
+
+
+def stated_once(text: str) -> str | None:
+    """The digits of a number that a text has in words too; None for any other text.
+
+    >>> stated_once("7 (seven)"), stated_once("forty-two (42)"), stated_once("7 (eight)")
+    ('7', '42', None)
+    """
+    match = _STATED_TWICE.fullmatch(text) if text.endswith(")") else None
+    if match is None:
+        return None
+    digits = match["digits"] or match["in_brackets"]
+    words = (match["words"] or match["spelled"]).lower().replace("-", " ").split()
+    found = spelled_number(words)
+    is_same = found is not None and found[1] == len(words) and found[0] == parse_number(digits)
+    return digits if is_same else None
+
+
+# A number in digits and in words, one of them in brackets: `7 (seven)`, `Forty-two (42)`.
+_STATED_TWICE = re.compile(
+    r"(?P<digits>\d{1,15})\s{0,3}\((?P<words>[A-Za-z][A-Za-z -]{1,80})\)"
+    r"|(?P<spelled>[A-Za-z][A-Za-z -]{0,79}[A-Za-z])\s{0,3}\((?P<in_brackets>\d{1,15})\)"
+)
 
 
 def mixed_number(whole: Expression, words: Sequence[str]) -> Number | None:

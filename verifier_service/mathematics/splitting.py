@@ -71,7 +71,7 @@ def split_list(tokens: Sequence[Token]) -> tuple[list[list[Token]], list[str]]:
 
 def _is_joint(token: Token) -> bool:
     if token.kind is Kind.SIGN:
-        return token.text in (",", ";")
+        return token.text in (",", ";", "&")
     return token.kind is Kind.WORD and token.text.lower() in _LIST_WORDS
 
 

@@ -230,8 +230,8 @@ _END_OF_LETTER = re.compile(r"[_'\"(^]")
 
 
 def _is_symbol(name: str) -> bool:
-    """Whether a name is a letter, perhaps with an index, a prime or an argument; not a word."""
-    stem = _END_OF_LETTER.split(name)[0].removeprefix("angle")
+    """Whether a name is a letter, perhaps with an index, an accent or an argument; not a word."""
+    stem = _END_OF_LETTER.split(name)[0].removeprefix("angle").rpartition(" ")[2]
     return len(stem) <= 2 or stem in _GREEK_NAMES
 
 

@@ -107,7 +107,8 @@ def read_as_time(text: str) -> Time | Words | None:
     >>> read_as_time("15th March") == read_as_time("March 15")
     True
     """
-    text = text_command_arguments(unwrapped(text)).replace("\\", " ").strip(" .{}")
+    text = text_command_arguments(unwrapped(text)).replace("{:}", ":")
+    text = text.replace("\\", " ").strip(" .{}")
     if len(text) > _MAX_TIME_CHARACTERS:
         return None
     match = _TIME.fullmatch(text)
