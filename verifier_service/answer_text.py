@@ -22,6 +22,19 @@ class SeveralAnswers(ValueError):
     """The completion has answer tags that hold different things."""
 
 
+_REASONING_MARKS = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<thought>", "</thought>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("◁think▷", "◁/think▷"),
+    ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),
+)
+"""Beginning and end of reasoning, as DeepSeek and Qwen, Claude, Kimi, OpenThinker and gpt-oss mark
+it. The answer of gpt-oss begins where its reasoning has ended."""
+
+
 def after_reasoning(text: str) -> str | None:
     """The text after the reasoning; None where the reasoning never ends.
 
@@ -32,8 +45,11 @@ def after_reasoning(text: str) -> str | None:
     >>> after_reasoning("<think>4?") is None
     True
     """
-    after = text.rpartition("</think>")[2]
-    return None if "<think>" in after else after
+    for beginning, end in _REASONING_MARKS:
+        text = text.rpartition(end)[2]
+        if beginning in text:
+            return None
+    return text
 
 
 def answer_part(text: str, part: AnswerPart = "answer") -> str | None:

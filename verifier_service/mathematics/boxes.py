@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from verifier_service.mathematics.closing_statement import FILLED
 from verifier_service.mathematics.notation import brace_pairs
 
 # The beginning of a box: `\boxed{`, or the `\boxed` of `\boxed 5`.
@@ -59,6 +60,19 @@ def boxes_in(text: str) -> list[tuple[int, int, str]] | None:
         inside = text[unclosed.end() : end_of_math.start()] if end_of_math else ""
         return [(unclosed.start(), len(text), inside.strip())]
     return found or None
+
+
+# Words before a box that only name it: `I put it in `, `as you asked, in a `, `答案放在`.
+_NAMES_IT = re.compile(
+    r"(?:\b(?:in|within|inside|into|using|use|with|an?|the|of|by|as|your|my)[ ]*"
+    r"|放在|放入|写在|填在|用|[`\"'“])[$`\"'“]*$",
+    re.IGNORECASE,
+)
+
+
+def is_mention(text: str, start: int, inside: str) -> bool:
+    """Whether an empty box is only named: the one of `my answer is within \\boxed{}`."""
+    return not FILLED.search(inside) and bool(_NAMES_IT.search(text, max(0, start - 30), start))
 
 
 def _has_damaged_box(text: str) -> bool:

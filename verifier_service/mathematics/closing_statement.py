@@ -19,11 +19,17 @@ _REVISION = re.compile(
     re.IGNORECASE,
 )
 
-# Words that keep an answer beside another: `If that is wrong`, `or else`.
-_CONDITIONAL = re.compile(r"\bif\b[^.]{0,40}\b(?:wrong|incorrect|not)\b|\bor else\b", re.IGNORECASE)
+# Words that keep an answer beside another: `If that is wrong`, `or else`, `it could also be`.
+_CONDITIONAL = re.compile(
+    r"\bif\b[^.]{0,40}\b(?:wrong|incorrect|not)\b|\bor else\b|\b(?:could|might|may) also be\b",
+    re.IGNORECASE,
+)
 
 # The label of the next part of a question, between two boxes: `(b)`, `. Part (b): `.
 _PART = re.compile(r"[\s*$.,;\\()\]]*(?:Part\s*)?\(?(?:[b-h]|[2-8]|i[iv]|iii)\)[\s*$:(\\\[]*")
+
+# The same with a sentence behind it: `**Part (b):** The mean is `.
+_PART_BEGINS = re.compile(r"[\s*$.,;\\()\]#]*(?:Part\s*\(?|\()(?:[b-h]|i[iv]|iii)\)", re.IGNORECASE)
 
 # A word between two statements: the `and` of `\boxed{3} and \boxed{4}`.
 JOINT_WORDS = re.compile(r"[A-Za-z]+|或|和|或者")
@@ -57,7 +63,7 @@ def closing_statement(
         kept.append(one)
         gaps.append(gap)
     statements = tuple(dict.fromkeys(inside for _, _, inside in reversed(kept)))
-    if len(statements) > 1 and all(map(_PART.fullmatch, gaps)):
+    if len(statements) > 1 and all(map(_is_part, gaps)):
         return statements, "parts"
     is_or = len(statements) > 1 and any(_OR.search(gap) or not _is_joined(gap) for gap in gaps)
     return statements, "or" if is_or else "list"
@@ -73,7 +79,7 @@ def _is_same_statement(gap: str) -> bool:
         return True
     if _REVISION.search(gap):
         return False
-    if _PART.fullmatch(gap):
+    if _is_part(gap):
         return True
     words = JOINT_WORDS.findall(gap)
     if all(word.lower() in _CONNECTORS for word in words):
@@ -81,9 +87,14 @@ def _is_same_statement(gap: str) -> bool:
     return "\n" not in gap.strip() and len(words) <= 12
 
 
+def _is_part(gap: str) -> bool:
+    """Whether a gap begins the next part of a question."""
+    return bool(_PART.fullmatch(gap) or _PART_BEGINS.match(gap))
+
+
 def _is_joined(gap: str) -> bool:
     """Whether a gap says that both boxes belong to one answer: a comma, `and`, nothing at all."""
-    if _PART.fullmatch(gap):
+    if _is_part(gap):
         return True
     words = JOINT_WORDS.findall(gap)
     return all(word.lower() in _CONNECTORS for word in words)

@@ -89,8 +89,8 @@ _WEAKENING = re.compile(
 )
 # Words right before a box that deny it or doubt it: `is not `, `anything but `, `Wrong answer: `.
 _DENYING = re.compile(
-    r"(?:\b(?:not|never|cannot|isn|doesn|neither|nor|rather[ ]+than|instead[ ]+of|anything[ ]+but"
-    r"|other[ ]+than|except|exclud(?:e|es|ed|ing)|rul(?:e|es|ed|ing)[ ]+out|reject(?:s|ed|ing)?"
+    r"(?:\b(?:not|never|nicht|niet|не|cannot|isn|doesn|neither|nor|rather[ ]+than|instead[ ]+of"
+    r"|anything[ ]+but|other[ ]+than|except|exclud(?:e|es|ed|ing)|rul(?:e|es|ed|ing)[ ]+out|reject(?:s|ed|ing)?"
     r"|discard(?:s|ed|ing)?)"
     r"|n['’]t|\b(?:wrong|incorrect|false)[ ]+(?:answer|value|result|solution)[ ]*(?:is|:|=)?"
     r"|\bdoubt[ ]+(?:that[ ]+)?(?:it|this|the[ ]+answer)[ ]+(?:is|equals)|不是|不等于"
@@ -167,7 +167,10 @@ def is_no_statement(line: str, start: int, end: int) -> bool:
 # Words behind an answer that take it back: `Just kidding`, `I don't know.`
 _TAKEN_BACK = re.compile(
     r"\bjust[ ]+kidding\b|\bI[ ]+(?:made[ ]+that[ ]+up|give[ ]+up|have[ ]+no[ ]+idea)\b"
-    r"|\bI[ ]+(?:don['’]?t|do[ ]+not)[ ]+(?:really[ ]+|actually[ ]+)?know(?=\s*[.!]|\s*$)",
+    r"|\bI[ ]+(?:don['’]?t|do[ ]+not)[ ]+(?:really[ ]+|actually[ ]+)?know(?=\s*[.!]|\s*$)"
+    r"|\bI[ ]+(?:retract|withdraw|take[ ]+back)[ ]+(?:this|that|it|my[ ]+answer)\b"
+    r"|[.!\n][ ]*(?:please[ ]+)?(?:ignore|disregard)[ ]+(?:this|that|it|my[ ]+answer)"
+    r"(?=\s*[.!]|\s*$)",
     re.IGNORECASE,
 )
 _WRONG = (
@@ -181,6 +184,7 @@ _WRONG = (
 _WRONG_CLAUSE = re.compile(
     rf"(?:\bwhich|[,(–—-]\s*(?:(?:and|but|though|although|however|yet),?\s+)?(?:this|that|it)|"
     rf"\s(?:but|though|although)\s+(?:this|that|it)){_WRONG}"
+    r"|[\d$)}]\s+(?:is|was)n['’]t\s+(?:right|correct|it|true)(?=\s*(?:[.!)]|$))"
     r"|[\d$)}]\s+(?:is|was)\s+(?:wrong|incorrect|not\s+(?:the|an|my)\s+(?:\w+\s+)?answer)"
     r"(?=\s*(?:[.!)]|$))"
     r"|[\d$)}]\s*[(\[]\s*(?:this\s+is\s+)?"
@@ -192,7 +196,8 @@ _WRONG_CLAUSE = re.compile(
 _BETWEEN = r"[\s.!?)*$\]\\]{0,12}"
 # Words that begin a second thought: `Wait,`, `Hmm... actually,`, `No, hold on.`
 _THOUGHT = (
-    r"(?:(?:no|oh|but),?\s+)?(?:wait|hold\s+on|hang\s+on|hmm+|oops|sorry|actually)\b[\s,.!…—-]+"
+    r"(?:(?:no|oh|but),?\s+)?(?:wait|hold\s+on|hang\s+on|hmm+|oops|sorry|actually"
+    r"|on\s+(?:reflection|second\s+thoughts?))\b[\s,.!…—-]+"
 )
 # A sentence right behind that of an answer which takes it back: `This is wrong.`, `No, it is not.`
 _WRONG_SENTENCE = re.compile(
@@ -204,13 +209,22 @@ _WRONG_SENTENCE = re.compile(
     rf"|(?:however|but|yet)\b[^.\d\n]{{0,120}}\b(?:so|hence|thus|therefore),?\s+(?:this|that|it){_WRONG})",
     re.IGNORECASE,
 )
+# Words of other languages right behind an answer that call it wrong: `ist falsch`, `是错的`.
+_WRONG_ELSEWHERE = re.compile(
+    rf"(?:{_BETWEEN}|[\s，。]{{0,4}})(?:(?:das|dies|es|ce|cela|esto|eso|isso|это|这个?|那)\s{{0,3}}){{0,2}}"
+    r"(?:ist\s+(?:falsch|(?:nicht|un)\s{0,2}(?:richtig|korrekt))|(?:c['’])?est\s+(?:faux|fausse|incorrecte?)"
+    r"|n['’]est\s+pas\s+(?:correcte?|juste|vraie?)|(?:no\s+es\s+correct|es\s+(?:incorrect|fals)"
+    r"|é\s+(?:incorret|errad|fals)|è\s+(?:sbagliat|fals))[oa]|не\s{0,2}(?:верн|правильн)[оы]"
+    r"|是?(?:错(?:的|误)|不对|不正确)(?:的)?)(?=\s*(?:[.,;!)。，；！]|$))",
+    re.IGNORECASE,
+)
 # A second thought that takes it back: `Wait, no, it is 6.`, `Hmm, I made a mistake.` One that ends
 # in a yes does not: `Wait, no, that is right.`
 _SECOND_THOUGHT = re.compile(
     rf"{_BETWEEN}(?:(?:{_THOUGHT}){{1,3}}(?:I\s+(?:made|was|have|got)\b[^.\n]{{0,30}}"
     r"\b(?:wrong|mistake|mistaken|error)|no(?:[,:;.—-]+\s+|\s+(?=it\b|that\b|this\b|the\b))"
     r"(?!(?:that|this|it|I)\b[^.\n]{0,10}\b(?:right|correct|fine|ok)|changes?\b))"
-    r"|(?:(?:[-–—]+>?|→)\s?)?no[,:]\s+-?[$\d\\]|no,?\s+wait[\s.,!…]*\Z|scratch\s+that\b|(?:or\s+)?I\s+meant?\b[,:]?\s+-?[$\d\\]"
+    r"|(?:(?:[-–—]+>?|→)\s?)?(?:no|oops)[,:]\s+-?[$\d\\]|no,?\s+wait[\s.,!…]*\Z|scratch\s+that\b|(?:or\s+)?I\s+meant?\b[,:]?\s+-?[$\d\\]"
     r"|(?:sorry|oops)[,.!]*\s+I\s+meant?\b)",
     re.IGNORECASE,
 )
@@ -310,7 +324,8 @@ def is_withdrawn(text: str, position: int, answer: str = "") -> bool:
     """
     if _VERDICT.match(answer):
         return False
-    if _WRONG_SENTENCE.match(text, position) or _SECOND_THOUGHT.match(text, position):
+    undoing = (_WRONG_SENTENCE, _WRONG_ELSEWHERE, _SECOND_THOUGHT)
+    if any(pattern.match(text, position) for pattern in undoing):
         return True
     if (replaced := _REPLACED.match(text, position)) is not None:
         return not has_value(answer, replaced["value"])

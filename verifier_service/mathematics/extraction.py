@@ -23,7 +23,7 @@ from verifier_service.mathematics.bare_text import (
     is_wordy,
 )
 from verifier_service.mathematics.box_surroundings import formula_around, offered_behind
-from verifier_service.mathematics.boxes import boxes_in
+from verifier_service.mathematics.boxes import boxes_in, is_mention
 from verifier_service.mathematics.closing_notes import NOTE, without_notes
 from verifier_service.mathematics.closing_numbers import (
     LEADS_TO_LIST,
@@ -65,6 +65,7 @@ from verifier_service.mathematics.labelled_answers import (
 )
 from verifier_service.mathematics.markdown import (
     closing_line,
+    listed_behind,
     listed_values,
     trimmed,
     without_marks,
@@ -215,7 +216,10 @@ def _boxed(text: str) -> Extraction | None:
     boxes = boxes_in(text)
     if boxes is None:
         return None
-    boxes = [one for one in boxes[-MAX_CLOSING_BOXES:] if not is_denied(text, one[0], one[1])]
+    boxes = [one for one in boxes[-MAX_CLOSING_BOXES:] if not is_mention(text, one[0], one[2])]
+    if not boxes:
+        return None
+    boxes = [one for one in boxes if not is_denied(text, one[0], one[1])]
     if not boxes or _is_undone_box(text, *boxes[-1][:2]):
         return Extraction("boxed", NOTHING)
     statements, joint = closing_statement(text, boxes)
@@ -276,7 +280,7 @@ _FEWEST_ANNOUNCING = 6
 
 def _is_undone_box(text: str, start: int, end: int) -> bool:
     """Whether the text behind a box takes it back; a few signs behind it cannot."""
-    if len(text) - end <= 4:
+    if len(text) - end <= 2:
         return False
     if is_taken_back(text, end):
         return True
@@ -399,6 +403,8 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
         return Extraction("answer_phrase", NOTHING)
     if (offered := offered_values(text, position)) is not None:
         return Extraction("answer_phrase", offered, "or")
+    if len(listed := listed_behind(text, position)) > 1:
+        return Extraction("answer_phrase", listed)
     rest = _rest_behind(text, position)
     if (corrected := _CORRECTED.fullmatch(rest)) is not None:
         return Extraction("answer_phrase", (number_text(corrected[1]),))

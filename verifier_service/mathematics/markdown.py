@@ -26,6 +26,13 @@ _EMPHASIS = re.compile(
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?=\S)")
 # An item of a list that is nothing but a value: `- 42`, `2. **-3.5**`, `- $x$`.
 _VALUE = re.compile(r"[-−+\d.,/%$\\(){}^*_`x]*|\$[^$]*\$")
+# The same, or an equation that names it: `x = 2`, `x_1 = 2`; or a formula on a line of its own.
+_NAMED_VALUE = re.compile(
+    rf"(?:[A-Za-z](?:_\{{?\w\}}?)?\s*=\s*)?(?:{_VALUE.pattern})|\$\$[^$]*\$\$|\\\[.*\\\]"
+)
+_MAX_LISTED = 50
+# The first item of a numbered list: the `1. ` of `1. add 2 and 3\n2. subtract 1`.
+_FIRST_OF_LIST = re.compile(r"1[.)][ \t]+(?=\S[^\n]*\n\s*2[.)][ \t])")
 _FENCES = ("```", "~~~")
 # The language of a fenced block that holds no program, and the one line in it: `text\n18\n`.
 _FENCED_LINE = re.compile(
@@ -92,7 +99,7 @@ def without_opening(text: str) -> str:
         end = text.find(text[:3], 3)
         fenced = _FENCED_LINE.fullmatch(text, 3, end) if end > 0 else None
         return fenced[1].rstrip() if fenced else text
-    return _behind(_BULLET, _behind(_PREFIX, text))
+    return _FIRST_OF_LIST.sub("", _behind(_BULLET, _behind(_PREFIX, text)), count=1)
 
 
 # The bullet of a list: the `- ` of `- 12`.
@@ -139,6 +146,24 @@ def listed_values(text: str) -> tuple[str, ...]:
         items.append(without_marks(value))
         end = start - 1
     return tuple(reversed(items)) if len(items) > 1 else ()
+
+
+def listed_behind(text: str, position: int) -> tuple[str, ...]:
+    """The items of a list behind a line, which ends the text, where each is a value; else none.
+
+    >>> listed_behind("The roots are:\\n1. $x = 2$\\n2. $x = 3$", 14)
+    ('$x = 2$', '$x = 3$')
+    """
+    rest = text[position:].lstrip(" *:\t")
+    lines = [line.strip() for line in rest.split("\n", _MAX_LISTED)[1:] if line.strip()]
+    if rest[:1] != "\n" or len(lines) < 2 or len(lines) == _MAX_LISTED:
+        return ()
+    values = [_behind(_ITEM, line) for line in lines]
+    is_list = all(
+        (value != line or line.startswith(("$$", "\\["))) and _NAMED_VALUE.fullmatch(value)
+        for line, value in zip(lines, values, strict=True)
+    )
+    return tuple(map(without_marks, values)) if is_list else ()
 
 
 def trimmed(line: str) -> str:

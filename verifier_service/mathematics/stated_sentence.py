@@ -16,6 +16,13 @@ _SENTENCE_END = re.compile(
     r"\n|(?<!\b[A-Za-z])(?<!\d)[.!?](?=\s)|(?<=\d)\.(?=\s|$)|(?<=\b[A-Za-z])\.(?=\s+[A-Z]|\s*$)|。"
 )
 
+# A remark in brackets about a value that is no answer: ` (reject $x = -1$)`.
+_REJECTED = re.compile(
+    r"\s*\((?:we\s+)?(?:since|because|as|where|reject\w*|discard\w*|ignor\w*|exclud\w*|not|extraneous)\b"
+    r"[^()]*\)[ .*]*$",
+    re.IGNORECASE,
+)
+
 # A reason or aside at the end of a sentence: `, since x > 0`, `(see above)`, `, not 3`, `而不是3`.
 _BECAUSE = re.compile(
     r"\((?:see|as|from|by|for|where|since|because)\b[^()]*\)\s*$"
@@ -31,7 +38,7 @@ def stated(rest: str) -> str:
     """The first sentence of a text, or the mathematics in it."""
     if rest.startswith(("\\[", "$$")) and (spans := delimited(rest[:MAX_ANSWER_CHARACTERS])):
         return spans[0].inside
-    line = without_aside(rest.split("\n", 1)[0])
+    line = without_aside(_REJECTED.sub("", rest.split("\n", 1)[0], count=1))
     end = _SENTENCE_END.search(line)
     if end is not None and line[: end.start()].strip() and not _is_time(line, end.start()):
         line = line[: end.start()]
