@@ -26,8 +26,10 @@ MISSING = () if shutil.which("g++") else ("cpp",)
 """Languages without a compiler on this machine."""
 FEW = 16
 """Parts into which the programs for every form are cut where a few are enough."""
+QUICK = 64
+"""Parts into which they are cut for the quick test: about three of them for each form."""
 PARTS = [
-    pytest.param(OWN, 0, FEW, id="some", marks=pytest.mark.quick),
+    pytest.param(OWN, 0, QUICK, id="some", marks=pytest.mark.quick),
     pytest.param("root", 0, 2, id="root", marks=pytest.mark.slow),
     pytest.param("unprivileged", 1, FEW, id="unprivileged", marks=pytest.mark.slow),
     pytest.param("unprivileged in Docker", 2, FEW, id="in Docker", marks=pytest.mark.slow),
@@ -81,7 +83,7 @@ def test_programs_in_python_compile(form: Form) -> None:
             compile(trial.source, trial.name, "exec")
 
 
-@pytest.mark.parametrize("num_parts", [2, FEW])
+@pytest.mark.parametrize("num_parts", [2, FEW, QUICK])
 def test_the_parts_together_hold_every_program_with_every_scoring(num_parts: int) -> None:
     asked = Counter(
         (form.name, trial.name, scoring)

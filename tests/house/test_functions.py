@@ -15,12 +15,9 @@ MAX_LINES = 60
 @pytest.mark.parametrize("package", PACKAGES)
 def test_functions_are_short(package: str) -> None:
     lines = {
-        f"{module.place}:{function.lineno} {function.name}": function.end_lineno
-        - function.lineno
-        + 1
+        f"{module.place}:{function.line} {function.name}": function.num_lines
         for module in modules(package)
         for function in module.functions
-        if function.end_lineno is not None
     }
     assert {place: number for place, number in lines.items() if number > MAX_LINES} == {}
     assert median(lines.values()) <= MEDIAN_LINES

@@ -99,7 +99,8 @@ def imported_at_run_time(node: ast.AST, *, in_functions: bool) -> Iterator[str]:
 def run_time_children(node: ast.AST) -> Iterable[ast.AST]:
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         return node.orelse
-    return ast.iter_child_nodes(node)
+    # An expression imports nothing.
+    return (child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr))
 
 
 @cache

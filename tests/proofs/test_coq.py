@@ -32,7 +32,7 @@ def coq() -> Iterator[CoqTester]:
         yield tester
 
 
-SAMPLE = 6
+SAMPLE = 12
 SHARES = [
     pytest.param(SAMPLE, marks=pytest.mark.quick, id="sample"),
     pytest.param(1, marks=pytest.mark.slow, id="all"),

@@ -110,7 +110,7 @@ async def repeat(num_times: int, work: Callable[[], Awaitable[None]]) -> None:
     await asyncio.gather(*(some() for _ in range(4)))
 
 
-@soak(quick=300, slow=LONG)
+@soak(quick=150, slow=LONG)
 def test_nothing_is_left_after_many_executions(
     layers: str, num_executions: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,7 +155,7 @@ def test_nothing_is_left_after_many_executions(
     assert str(tmp_path) not in Path("/proc/self/mounts").read_text()
 
 
-@soak(quick=200, slow=max(LONG // 4, 200))
+@soak(quick=80, slow=max(LONG // 4, 200))
 def test_kills_at_random_change_no_result(
     layers: str, num_executions: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -158,7 +158,7 @@ HOSTILE = [
     ("SELECT list_transform([1], lambda x: random())", "not_allowed"),
     ("SELECT * FROM range(1000000000)", "too_many_rows"),
     ("SELECT a.range FROM range(100000) a, range(100000) b", "too_many_rows"),
-    (BILLION + "SELECT list(x) FROM n, range(1000)", "result_too_large"),
+    (BILLION + "SELECT list(x) FROM n, range(100000)", "result_too_large"),
     ("SELECT list(range) FROM range(1000000000)", "result_too_large"),
     ("SELECT * FROM range(1000000000) ORDER BY hash(range)", "result_too_large"),
     ("SELECT repeat('x', 2000000)", "result_too_large"),
@@ -176,7 +176,7 @@ HOSTILE = [
 @pytest.mark.parametrize(("query", "reason"), HOSTILE[1:] + HOSTILE[:1])
 def test_a_query_can_only_read_and_only_so_much(query: str, reason: str) -> None:
     if query.startswith(BILLION):
-        query = query.replace("x < 1000000000", "x < 1000000")
+        query = query.replace("x < 1000000000", "x < 10000")
     prepared = Sql(engine="duckdb", max_rows=1_000).prepare(REFERENCE)
     hostile = prepared(type("C", (), {"text": f"```sql\n{query}\n```"}))  # type: ignore[arg-type]
     assert (hostile.score, hostile.reason.value) == (0, reason)  # type: ignore[union-attr]

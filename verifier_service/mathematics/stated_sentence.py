@@ -18,8 +18,8 @@ _SENTENCE_END = re.compile(
 
 # A remark in brackets about a value that is no answer: ` (reject $x = -1$)`.
 _REJECTED = re.compile(
-    r"\s*\((?:we\s+)?(?:since|because|as|where|reject\w*|discard\w*|ignor\w*|exclud\w*|not|extraneous)\b"
-    r"[^()]*\)[ .*]*$",
+    r"\((?:we\s)?(?:since|because|as|where|reject\w*|discard\w*|ignor\w*|exclud\w*|not|extraneous)\b"
+    r"[^()]*\)[ .*]{0,5}$",
     re.IGNORECASE,
 )
 
