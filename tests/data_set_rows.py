@@ -492,7 +492,7 @@ PROGRAM_ROWS = [
             "starter_code": "def add",
         },
         "code",
-        {"tests": CALLS},
+        {"tests": {**CALLS, "outputs": [[3], [7]]}},
         ADD,
     ),
     _of(

@@ -34,6 +34,7 @@ from verifier_service.reason import EngineReason
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.runner import Runner
 from verifier_service.verifier import Unverifiable
+from verifier_service.verifiers.code import Code
 
 PLAN = Plan(Limits(cpu_seconds=2.0, wall_seconds=20.0), 10.0, 100.0, run_all=False)
 ALL = dataclasses.replace(PLAN, run_all=True)
@@ -136,6 +137,45 @@ def test_the_last_whole_block_of_the_language_is_the_program(
     text: str, program: str | None
 ) -> None:
     assert last_block(text, ("python", "py")) == program
+
+
+DEFINES_F = "def f(x):\n    return x\n"
+DEFINES_METHOD = "class Solution:\n    def f(self, x):\n        return x\n"
+CASE_OF_F = {"type": "function", "entry_point": "f", "cases": [{"args": [3], "returns": 3}]}
+METHOD_CASE = {**CASE_OF_F, "entry_point": "Solution().f"}
+CHECK_F = {"type": "asserts", "code": "def check(c): assert c(3) == 3", "entry_point": "f"}
+ASSERT_F = {"type": "asserts", "code": "x = f(3)\nassert x == 3"}
+WHOLE = {"type": "stdio", "cases": [{"stdin": "", "stdout": "3"}]}
+
+
+@pytest.mark.parametrize(
+    ("blocks", "tests", "index"),
+    [
+        ([DEFINES_F, "print(f(3))\n"], CASE_OF_F, 0),
+        ([DEFINES_F, "assert f(3) == 3\n"], CHECK_F, 0),
+        ([DEFINES_F, "x = f(3)\n", "def check(c): pass\n"], ASSERT_F, 0),
+        ([DEFINES_F, "def check(c): pass\n"], CHECK_F, 0),
+        ([DEFINES_METHOD, "print(Solution().f(3))\n"], METHOD_CASE, 0),
+        ([DEFINES_METHOD, "s = Solution()\n"], CASE_OF_F, 0),
+        (["f = abs\n", "f(3)\n"], ASSERT_F, 0),
+        # two candidates: the last one, right or not
+        ([DEFINES_F, "def f(x): return 4\n", "f(3)\n"], CASE_OF_F, 1),
+        (["def f(x): return 4\n", DEFINES_F], ASSERT_F, 1),
+        # no block defines it, or the tests call nothing
+        (["def g(x): return x\n", "g(3)\n"], CASE_OF_F, 1),
+        ([DEFINES_F, "print(3)\n"], WHOLE, 1),
+    ],
+)
+def test_the_program_is_the_last_block_that_defines_what_the_tests_call(
+    blocks: list[str], tests: dict[str, Any], index: int
+) -> None:
+    text = "\nExample usage:\n".join(f"```python\n{block}```" for block in blocks)
+    assert Code().program_in(text, read_tests({"tests": tests})) == blocks[index]
+
+
+def test_a_block_that_does_not_count_is_no_program_whatever_it_defines() -> None:
+    text = f"```\n{DEFINES_F}```\n```python\nf(3)\n```"
+    assert Code().program_in(text, read_tests({"tests": CASE_OF_F})) == "f(3)\n"
 
 
 def test_a_line_that_is_nearly_a_fence_takes_time_linear_in_it() -> None:
@@ -668,12 +708,34 @@ def test_a_program_has_the_names_that_leetcode_imports(
         (["12", "ab"], "def f(x): return x + '0'", "wrong_answer"),
         (["[1, 2]", "ab"], "def f(x): return [1, 2] if x == '12' else x", "passed"),
         ([["12"], ["ab"]], "def f(x): return [x]", "passed"),
+        ([["12"], ["ab"]], "def f(x): return int(x) if x.isdigit() else x", "passed"),
     ],
 )
 def test_a_text_in_the_lists_of_calls_is_itself_or_json(
     grader: Grader, outputs: list[Any], source: str, reason: str
 ) -> None:
     tests = {"fn_name": "f", "inputs": [["12"], ["ab"]], "outputs": outputs}
+    assert grader(source, tests).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("outputs", "source", "reason"),
+    [
+        ([[3], [4]], "def f(x): return x", "passed"),
+        ([[3], [4]], "def f(x): return [x]", "passed"),
+        ([[3], [4]], "def f(x): return [[x]]", "wrong_answer"),
+        ([[3], [4]], "def f(x): return [3, 4]", "wrong_answer"),
+        ([[[3]], [[4]]], "def f(x): return [x]", "passed"),
+        ([[[3]], [[4]]], "def f(x): return x", "wrong_answer"),
+        ([[3], [4, 4]], "def f(x): return [x] * (x - 2)", "passed"),
+        ([[3], [4, 4]], "def f(x): return x if x == 3 else [4, 4]", "wrong_answer"),
+        ([3, [4]], "def f(x): return x", "wrong_answer"),
+    ],
+)
+def test_results_of_calls_may_be_in_lists_of_one_as_in_apps(
+    grader: Grader, outputs: list[Any], source: str, reason: str
+) -> None:
+    tests = {"fn_name": "f", "inputs": [[3], [4]], "outputs": outputs}
     assert grader(source, tests).reason == reason
 
 

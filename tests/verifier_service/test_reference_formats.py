@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from reward_verifier.protocol import row_reference
-from tests.data_set_rows import CALLS, CASES, DATA_SET_ROWS, TESTS, DataSetRow, packed
+from tests.data_set_rows import CASES, DATA_SET_ROWS, TESTS, DataSetRow, packed
 from verifier_service.reference_formats.reading import FORMATS, read_row, resolved
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers import VERIFIERS
@@ -225,21 +225,5 @@ def test_what_the_prompt_defines_and_the_tests_call_is_no_name_of_the_program(
     ] == helpers
 
 
-def test_results_of_listed_calls_are_taken_out_of_lists_of_one() -> None:
-    """PRIME's and SYNTHETIC's calls, which come from APPS."""
-    call = {"type": "function_call", "fn_name": "add", "input": [1, 2]}
-    for results, expected in (([[3], [7]], [3, 7]), ([[3], [7, 8]], [[3], [7, 8]])):
-        cases = [{**call, "output": one} for one in results]
-        row = {"verification_info": json.dumps({"language": "python", "test_cases": cases})}
-        assert read_row(row).reference["tests"]["outputs"] == expected
-
-
 def test_cases_of_code_contests_with_other_keys_are_not_taken_for_its_own() -> None:
     refusal({"public_tests": [{"stdin": "1", "stdout": "2"}], "name": "x"})
-
-
-def test_results_in_lists_of_one_are_those_in_the_lists() -> None:
-    wrapped = {**CALLS, "outputs": [[3], [7]]}
-    lists = {**CALLS, "outputs": [[3], [7, 8]]}
-    assert read_row({"input_output": wrapped}).reference["tests"]["outputs"] == [3, 7]
-    assert read_row({"input_output": lists}).reference["tests"]["outputs"] == [[3], [7, 8]]

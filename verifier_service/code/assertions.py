@@ -122,16 +122,17 @@ class AssertionCode:
     @cached_property
     def object_uses(self) -> ObjectUses:
         """Uses of the program's objects by the code."""
-        return object_uses(self._flow)
+        return object_uses(self.flow)
 
     @cached_property
     def result_uses(self) -> ResultUses:
         """Expressions of the code that the program's results reach."""
         names = self._names_of_the_program | self._modules_of_the_program()
-        return ResultUses(self._flow, program_names=names)
+        return ResultUses(self.flow, program_names=names)
 
     @cached_property
-    def _flow(self) -> ValueFlow:
+    def flow(self) -> ValueFlow:
+        """Origins of the values of the code's expressions."""
         name = self._entry_point.rpartition(".")[2]
         is_called_by_judge = name and self.defines_uncalled_check()
         return ValueFlow(
@@ -205,7 +206,7 @@ class AssertionCode:
             if isinstance(node, ast.Await) or _runs_a_coroutine(node)
             for inner in walk(node)
         ) or any(
-            self._flow.is_of_the_program(awaited)
+            self.flow.is_of_the_program(awaited)
             for node in self._inner
             for awaited in _awaited(node)
         )
@@ -229,7 +230,7 @@ class AssertionCode:
             return False
         owner = node.func.value
         is_module = isinstance(owner, ast.Name) and owner.id in self._modules_of_the_program()
-        return is_module or "Solution()" in self._flow.of(owner).itself
+        return is_module or "Solution()" in self.flow.of(owner).itself
 
     def _asks_for_identity(self, node: ast.AST) -> bool:
         """Whether code asks if a result is an object of the tests, of which it is a copy."""
@@ -240,7 +241,7 @@ class AssertionCode:
             sides = node.args[:2] if node.func.attr in ("assertIs", "assertIsNot") else []
         if any(isinstance(side, ast.Constant) for side in sides):
             return False
-        are_results = {self._flow.is_of_the_program(side) for side in sides}
+        are_results = {self.flow.is_of_the_program(side) for side in sides}
         return are_results == {True, False}
 
     def _bodies(self) -> Iterator[list[ast.stmt]]:

@@ -168,7 +168,7 @@ async def _judge(runner: Runner, verifier: Code, row: Row) -> Misfit | None:
         tests = read_tests({"tests": row.tests})
     except Unverifiable as error:
         return Misfit(row, error.reason, _cut(error.message.removeprefix("reference.")))
-    source = verifier.program_in(row.solution)
+    source = verifier.program_in(row.solution, tests)
     program = row.solution if source is None else source
     verdict = await judge_program(runner, verifier, tests, program)
     if verdict.reason == CodeReason.PASSED:

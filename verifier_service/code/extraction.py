@@ -8,7 +8,7 @@ in a list, with its content, and tags such as `python3.11`, `{.python}` and `pyt
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import IntEnum, auto
 from typing import NamedTuple
 
@@ -36,7 +36,13 @@ _MAX_INDENTATION = 3
 """Most white space before a fence that stands in no list; a closing one may have as much more."""
 
 
-def last_block(text: str, tags: tuple[str, ...], *, untagged: bool = True) -> str | None:
+def last_block(
+    text: str,
+    tags: tuple[str, ...],
+    *,
+    untagged: bool = True,
+    is_preferred: Callable[[str], bool] | None = None,
+) -> str | None:
     """The last fenced block after the reasoning with one of these tags, in any case.
 
     Where no block has one, a block counts whose tag names the language in another way, such as
@@ -47,18 +53,25 @@ def last_block(text: str, tags: tuple[str, ...], *, untagged: bool = True) -> st
         text: whole completion.
         tags: tags to accept, in lower case.
         untagged: whether blocks count whose tag names no language.
+        is_preferred: tells of a block's content whether it goes before others that would count; the
+            last such block is taken, and the last of all where there is none.
 
     >>> last_block("So:\\n```python\\nprint(1)\\n```\\n", ("python", "py"))
     'print(1)\\n'
     >>> last_block("No program.", ("python",)) is None
     True
     """
-    found: dict[tuple[bool, _Rank], str] = {}
+    found: dict[tuple[bool, _Rank], list[str]] = {}
     for block in _blocks(text):
         rank = block.rank(tags)
         if rank is not None and (untagged or rank < _Rank.UNTAGGED):
-            found[not block.is_whole, rank] = block.content
-    return found[min(found)] if found else None
+            found.setdefault((not block.is_whole, rank), []).append(block.content)
+    if not found:
+        return None
+    counting = found[min(found)]
+    if is_preferred is None or len(counting) == 1:
+        return counting[-1]
+    return next(filter(is_preferred, reversed(counting)), counting[-1])
 
 
 def tags_of_blocks(text: str) -> set[str]:

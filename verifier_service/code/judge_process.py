@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, TypeGuard
 
+from verifier_service.code import one_sided
 from verifier_service.code.assertions import ENTRY
 from verifier_service.code.handles import (
     TESTS_FILE,
@@ -160,7 +161,9 @@ def _run_asserts(program: RemoteProgram, tests: dict[str, Any], journal: Journal
         program.give_classes(list(reading.records), given_source(reading.records))
     marks = Marks(journal, run_all=tests["run_all"])
     namespace = _namespace(program, reading)
-    namespace[MARK] = marks
+    namespace |= {MARK: marks, **one_sided.checks()}
+    if "numpy" in sys.modules:
+        one_sided.guard_numpy(has_testing="testing" in tests["code"])
     codes = [part.code for part in reading.parts]
     expression = ""
     if reading.is_entry_of_python:

@@ -256,7 +256,11 @@ def _from_lists(tests: dict[str, Any]) -> dict[str, Any]:
         raise bad("tests", "`inputs` and `outputs` must be lists of the same length")
     pairs = zip(inputs, outputs, strict=True)
     if name:
-        calls = [{"args": _arguments(given), **_results(given, result)} for given, result in pairs]
+        wrapped = all(isinstance(one, list) and len(one) == 1 for one in outputs)
+        calls = [
+            {"args": _arguments(given), **_results(given, result, may_be_wrapped=wrapped)}
+            for given, result in pairs
+        ]
         return {"type": "function", "entry_point": name, "cases": calls}
     cases = [{"stdin": _text(given), "stdout": _text(result)} for given, result in pairs]
     return {"type": "stdio", "cases": cases, "checker": "decimals"}
@@ -276,9 +280,15 @@ def _arguments(given: Any) -> list[Any]:
     return given if isinstance(given, list) else [given]
 
 
-def _results(given: Any, result: Any) -> dict[str, Any]:
-    """The result of a call, and what else it may be: where its arguments are values and no text, a
-    text is itself, and may be JSON."""
+def _results(given: Any, result: Any, *, may_be_wrapped: bool) -> dict[str, Any]:
+    """The result of a call, and the other results that are right.
+
+    APPS and TACO put results into lists of one, and their own code takes `[3]` and 3 for `[3]`.
+    Where the arguments are values and no text, a text is itself, and may be JSON.
+    """
+    if may_be_wrapped:
+        found = _results(given, result[0], may_be_wrapped=False)
+        return {**found, "also": [*found.get("also", ()), result]}
     value = _value(result)
     if isinstance(given, list) and isinstance(result, str) and value != result:
         return {"returns": result, "also": [value]}

@@ -19,6 +19,7 @@ from typing import Any, Self
 from verifier_service.code.assertions import ENTRY, AssertionCode
 from verifier_service.code.counting import PREPARATIONS, CountedTests, Part, count_tests
 from verifier_service.code.handles import TESTS_FILE
+from verifier_service.code.one_sided import add_checks
 from verifier_service.code.pytest_text import UnsupportedPytest, in_unittest
 from verifier_service.code.records_in_text import RecordClass
 from verifier_service.code.result_uses import Span
@@ -126,6 +127,7 @@ def read_test_code(tests: Mapping[str, Any]) -> AssertsReading:
         if lacks_call:
             source.add_call("check", source.entry_name)
         counted = count_tests(source, in_unittest(tests["code"]))
+        add_checks(source)
         return _reading_of(source, counted, lacks_call=lacks_call)
     except UnsupportedPytest as error:
         raise NotApart(str(error)) from error

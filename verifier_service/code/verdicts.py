@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -40,13 +41,14 @@ async def judge_completion(
     Raises:
         SandboxError: the completion's program could not be run, which is our failure.
     """
-    source = verifier.program_in(completion.text)
+    find = partial(verifier.program_in, tests=tests)
+    source = find(completion.text)
     verdict = await judge_program(runner, verifier, tests, source, explain=explain)
     if verdict.reason is CodeReason.NO_CODE:
         return msgspec.structs.replace(verdict, details=_other_languages(verifier, completion.text))
     if verdict.explanation is None or source is None:
         return verdict
-    spans = spans_of(completion.text, [source], verifier.program_in)
+    spans = spans_of(completion.text, [source], find)
     explanation = msgspec.structs.replace(verdict.explanation, spans=spans)
     return msgspec.structs.replace(verdict, explanation=explanation)
 

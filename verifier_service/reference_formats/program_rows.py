@@ -34,16 +34,9 @@ def lists_reading(value: Any) -> RowReading | None:
     if not isinstance(inputs, list) or not isinstance(outputs, list) or not inputs:
         return None
     tests = {"inputs": inputs, "outputs": outputs}
-    name = found.get("fn_name")
-    if name:
-        tests |= {"fn_name": name, "outputs": _unwrapped(outputs)}
+    if found.get("fn_name"):
+        tests["fn_name"] = found["fn_name"]
     return program_reading(tests)
-
-
-def _unwrapped(outputs: list[Any]) -> list[Any]:
-    """The results of calls, which APPS and TACO put into lists of one: those in `[[3], [4]]`."""
-    are_wrapped = all(isinstance(one, list) and len(one) == 1 for one in outputs)
-    return [one[0] for one in outputs] if are_wrapped else outputs
 
 
 def assertions_reading(value: Any) -> RowReading | None:
@@ -86,7 +79,7 @@ def objects_reading(value: Any, fn_name: str | None = None) -> RowReading | None
     if kinds == {"call"} or (kinds == {""} and names):
         if not names:
             return None
-        tests |= {"fn_name": names.pop(), "outputs": _unwrapped(tests["outputs"])}
+        tests["fn_name"] = names.pop()
     return program_reading(tests)
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
 from verifier_service.code.extraction import last_block
 from verifier_service.code.languages import LANGUAGES, LanguageName
 from verifier_service.code.reasons import CodeReason
+from verifier_service.code.tested_names import defines_tested
 from verifier_service.reason import Reason
 from verifier_service.verifier import Verifier
+
+if TYPE_CHECKING:
+    from verifier_service.code.reference_tests import Tests
 
 
 class Code(Verifier):
@@ -73,9 +77,15 @@ class Code(Verifier):
         """One: running a program takes milliseconds at least."""
         return 1
 
-    def program_in(self, text: str) -> str | None:
-        """The program in a completion, or None."""
+    def program_in(self, text: str, tests: Tests | None = None) -> str | None:
+        """The program in a completion, or None.
+
+        It is the last block that counts and defines a name that the tests call: a block without one
+        behind it shows how the program is used.
+        """
         if self.part == "completion":
             return text
-        tags = self.tags or LANGUAGES[self.language].tags
-        return last_block(text, tuple(tag.lower() for tag in tags))
+        tags = tuple(tag.lower() for tag in self.tags or LANGUAGES[self.language].tags)
+        if self.language != "python" or tests is None:
+            return last_block(text, tags)
+        return last_block(text, tags, is_preferred=lambda block: defines_tested(block, tests))
