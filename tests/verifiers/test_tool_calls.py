@@ -194,7 +194,7 @@ def test_a_form_without_types_may_mean_a_text_or_a_value(
 
 @pytest.mark.parametrize(
     "text",
-    ["It is sunny.", "", "Use get_weather(city) for that.", "{}", "[]", '{"city": "Paris"}', "f",
+    ["It is sunny.", "Use get_weather(city) for that.", "{}", "[]", '{"city": "Paris"}', "f",
      "The answer is [1, 2].", "<think>" + tagged(WEATHER) + "</think>It is sunny.", "x = f(1)"],
 )  # fmt: skip
 def test_text_without_a_call_calls_nothing(text: str) -> None:
