@@ -41,7 +41,8 @@ def recomputing(model: PreTrainedModel) -> Iterator[None]:
     return to evaluation mode while they compute: layers that call `functional.dropout` themselves
     would drop otherwise.
     """
-    # Without gradients, `transformers` 5.24 runs a layer in training mode as it is, so it would drop.
+    # Without gradients, `transformers` 5.24 runs a layer in training mode as it is, and it would
+    # drop.
     layers = _recomputed_layers(model) if torch.is_grad_enabled() else []
     for layer in layers:
         layer.training = True
