@@ -34,6 +34,8 @@ class QueryResult:
 
     columns: tuple[str, ...]
     rows: list[ResultRow]
+    reads_table: bool | None = None
+    """Whether the query reads a table of the database; None where the engine does not tell."""
 
     @cached_property
     def plain_rows(self) -> list[ResultRow]:

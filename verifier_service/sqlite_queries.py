@@ -64,6 +64,7 @@ _TIME_FUNCTIONS = {
 """Functions of time, each with the places of its arguments that are times."""
 _NOW = frozenset({"now", "subsec", "subsecond"})
 """Times that are the time of day; a time that is missing is it too."""
+_SCHEMA_PAGE = 1
 STEPS_PER_TIME = 200
 """Steps that a call of a function of time counts as: it crosses to Python and back."""
 
@@ -160,7 +161,18 @@ class SqliteDatabase:
             raise QueryFailed("invalid", "no query")
         if len(rows) > max_rows:
             raise QueryFailed("too_many_rows")
-        return QueryResult(columns, rows)
+        return QueryResult(columns, rows, self._reads_table(query))
+
+    def _reads_table(self, query: str) -> bool:
+        """Whether the program of a query opens a table or an index, other than the schema's.
+
+        The authorizer does not tell: it hears the same of a table and of a name in `WITH`.
+        """
+        try:
+            program = self._connection.execute(f"EXPLAIN {query}").fetchall()
+        except sqlite3.Error:  # the query is an EXPLAIN itself
+            return False
+        return any(one[1] == "OpenRead" and one[3] > _SCHEMA_PAGE for one in program)
 
     def _failure(self, error: Exception) -> QueryFailed:
         if self._refused is not None:

@@ -43,7 +43,14 @@ LAYERS = (
     ),
     ("verdict_store",),
     ("query_result",),
-    ("schema_validation", "text_similarity", "sqlite_queries", "duckdb_queries", "sql_dialects"),
+    (
+        "schema_validation",
+        "containment",
+        "text_similarity",
+        "sqlite_queries",
+        "duckdb_queries",
+        "sql_dialects",
+    ),
     ("reference_formats",),
     ("puzzles", "gym_scorers"),
     # judging one completion

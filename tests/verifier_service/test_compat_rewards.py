@@ -391,7 +391,8 @@ def at(*starts: str, duration: int = 60) -> str:
         ("it is 12", {"subset": "vt", "outputs": ["12", "34"]}, {"string_similarity": 0.5}),
         ("it is 12", {"subset": "qa_1", "outputs": ["12", "34"]}, {"string_similarity": 1.0}),
         (r"\boxed{C}", {**MULTI, "expected_answer": "C"}, {"multiple_choice": 1.0}),
-        ("", {"expected_answers": []}, {"tool_calls": 1.0}),
+        ("", {"expected_answers": []}, {"tool_calls": 0.0}),
+        ("Hello", {"expected_answers": []}, {"tool_calls": 1.0}),
         ("", {"expected_answers": [{"name": "f", "arguments": {}}]}, {"tool_calls": 0.0}),
     ],
 )

@@ -325,6 +325,42 @@ def test_an_option_can_be_named_by_its_text(choices: Any, text: str, reason: str
     assert found.reason == reason
 
 
+OPTIONS = ["London", "Paris", "Rome", "Berlin"]
+
+
+@pytest.mark.parametrize("letter", "ABCD")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A) London\nB) Paris\nC) Rome\nD) Berlin",
+        "A) London B) Paris C) Rome D) Berlin",
+        "<think>A?</think>- A. London\n- B. Paris",
+        r"\boxed{A}. B is also right.",
+        "The answer is A. If wrong, B.",
+        r"\boxed{A}. Second choice: B",
+    ],
+)
+def test_a_text_that_repeats_options_or_names_two_chooses_none(text: str, letter: str) -> None:
+    reference = {"answer": letter, "choices": OPTIONS}
+    assert judge(MultipleChoice(), reference, text).reason == "ambiguous_answer"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A) London\nB) Paris\n\nB",
+        "B) Paris",
+        "A) London is no.\nB) Paris is it.\nAnswer: B",
+        r"\boxed{B}. A is wrong.",
+        "The answer is B. If wrong, tell me.",
+        "The answer is B.\nSecond choice: B",
+    ],
+)
+def test_a_text_that_repeats_options_and_chooses_one_chooses_it(text: str) -> None:
+    reference = {"answer": "B", "choices": OPTIONS}
+    assert judge(MultipleChoice(), reference, text).reason == "equal"
+
+
 @pytest.mark.parametrize(
     ("letter", "reason"), [("A", "equal"), ("B", "ambiguous_answer"), ("C", "ambiguous_answer")]
 )

@@ -15,6 +15,7 @@ from tests.verifier_service.test_score import verdicts
 from verifier_service.instructions import emoji_ends, english_words, languages
 from verifier_service.instructions.constraint import CONSTRAINTS
 from verifier_service.instructions.sentences import sentences, word_tokens
+from verifier_service.instructions.visible import visible
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.instruction_following import InstructionFollowing
 
@@ -74,6 +75,35 @@ def test_a_hidden_keyword_is_none(hiding: str) -> None:
     assert score(SOURCE, KEYWORD, text) == 1
     assert score(DEFAULT, KEYWORD, text) == 0
     assert score(DEFAULT, KEYWORD, text + "\n\nIt is marble.") == ("[" in text or "-->" in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("a <style>cat</style> b", "a  b"),
+        ("a <SCRIPT type='x'>cat</script > b", "a  b"),
+        ("<template>cat</template>b", "b"),
+        ("<title>cat</title>b", "b"),
+        (r"\phantom{a {cat}}b \hphantom {cat}", "b "),
+        ("a \\iffalse cat \\fi b", "a  b"),
+        ("a\n<style>cat", "a\n"),
+        # What a reader does see: code, and the names of tags in prose.
+        ("```html\n<title>cat</title>\n```", None),
+        ("Write `<title>cat</title>`.", None),
+        ("The <title> tag has the cat.", None),
+        (r"\phantom{cat", None),
+    ],
+)
+def test_words_that_no_reader_sees_are_struck(text: str, seen: str | None) -> None:
+    assert visible(text) == (text if seen is None else seen)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<style>", "a <title>", "\\iffalse ", "\\phantom{", "```\n", "`<style>", "<style></style>"],
+)
+def test_what_no_reader_sees_is_struck_in_linear_time(text: str) -> None:
+    assert_linear(visible, text)
 
 
 @pytest.mark.parametrize("sign", INSIDE)

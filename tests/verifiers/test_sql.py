@@ -42,7 +42,6 @@ def outcome(text: str, reference: dict[str, Any] = REFERENCE, **options: Any) ->
         "WITH big AS (SELECT * FROM city WHERE people > 1000) SELECT name FROM big",
         "-- large ones\nSELECT name FROM city c WHERE c.people / 1000.0 > 1",
         "SELECT 'Rome' UNION ALL SELECT name FROM city WHERE id = 1",
-        "VALUES ('Paris'), ('Rome')",
         f"SQL: {LARGE}",
         f"SQLQuery: {LARGE};",
         f"**Answer:**\n{LARGE}",
@@ -246,6 +245,36 @@ def test_names_of_columns_may_count() -> None:
         0,
         "different",
     )
+
+
+@pytest.mark.parametrize(
+    ("constant", "honest", "query"),
+    [
+        ("VALUES ('Paris'), ('Rome')", LARGE, LARGE),
+        ("SELECT 1 WHERE 0", "SELECT id FROM city WHERE id > 9", "SELECT id FROM city WHERE id=9"),
+        ("SELECT 0", "SELECT count(id) FROM city WHERE id > 9",
+         "SELECT count(*) FROM city WHERE id > 9"),
+        ("SELECT NULL", "SELECT max(id) FROM city WHERE 0",
+         "SELECT max(people) FROM city WHERE id > 9"),
+        ("WITH city AS (SELECT 3) SELECT 3 FROM city", "SELECT count(1) FROM city",
+         "SELECT count(*) FROM city"),
+        ("SELECT 3 FROM sqlite_schema LIMIT 1", "WITH c AS (SELECT * FROM city) "
+         "SELECT count(*) FROM c", "SELECT count(*) FROM city"),
+        ("SELECT 2", "SELECT count(*) FROM large", "SELECT count(*) FROM large"),
+    ],
+)  # fmt: skip
+def test_a_constant_query_is_not_equal_to_one_that_reads(
+    constant: str, honest: str, query: str
+) -> None:
+    view = f"CREATE VIEW large AS {LARGE};"
+    reference = {"database": SCHEMA + view, "query": query}
+    assert outcome(constant, reference) == (0, "no_table")
+    assert outcome(honest, reference) == (1, "equal")
+
+
+def test_a_constant_query_is_equal_to_a_constant_one() -> None:
+    assert outcome("VALUES (2)", {"database": SCHEMA, "query": "SELECT 1 + 1"}) == (1, "equal")
+    assert outcome("VALUES (2)", {"database": SCHEMA, "rows": [[2]]}) == (1, "equal")
 
 
 def test_several_databases_find_a_coincidence() -> None:

@@ -165,6 +165,52 @@ def test_a_reason_says_why_nothing_is_similar(
 
 
 @pytest.mark.parametrize(
+    ("honest", "refused", "reference"),
+    [
+        ("It is 7.", "It is 17.", "7"),
+        ("x = 7, so 7", "x7", "7"),
+        ("**7**", "7.5", "7"),
+        ("_7_", "-7", "7"),
+        ("7, 12", "7,000", "7"),
+        ("$7", "\u22127", "7"),
+        ("(7)", "7/2", "7"),
+        ("- 7", "2^7", "7"),
+        ("at 7: yes", "7:30", "7"),
+        ("-7", "5-7", "-7"),
+        ("It is .5", "1.5", ".5"),
+        ("The 12 and the 34", "1234", "12"),
+        ("1,000 of them", "1,000,000", "1,000"),
+        ("7 km", "17 km", "7 km"),
+        ("7%", "7.5%", "7%"),
+        ("in Paris.", "Parisian", "Paris"),
+        ("__Paris__", "comParis", "Paris"),
+        ("C++, of course", "C, of course", "C++"),
+        ("共7个", "共17个", "7"),
+        ("答案是北京市。", "南京", "北京"),
+        ("서울은 수도다", "부산", "서울"),
+        ("7 <b>it is</b>", "<!-- 7 -->", "7"),
+        ("It is 7.", "<span style='display:none'>7</span> no", "7"),
+        ("Of 12, 5 went in 2023, so 7 are left.", " ".join(map(str, range(10))), "7"),
+        ("7 km", " ".join(f"{one} km" for one in range(20)), "7 km"),
+        ("The answer is 42. " * 20, " ".join(map(str, range(500))), "42"),
+        ("It is Paris. " * 30, "Rome Oslo Paris Bern Kiev " * 20, "Paris"),
+    ],
+)
+def test_contains_wants_whole_words_among_few_others(
+    honest: str, refused: str, reference: str
+) -> None:
+    assert outcome(honest, reference, metric="contains") == (1, "similar")
+    assert outcome(refused, reference, metric="contains")[0] == 0
+
+
+def test_contains_says_which_answers_list_numbers() -> None:
+    wanted = ["12", "34"]
+    assert outcome("12 34 1 2 3 4 5 6", wanted, metric="contains") == (1, "similar")
+    assert outcome("12 34 1 2 3 4 5 6 7", wanted, metric="contains") == (0, "many_numbers")
+    assert outcome("Paris 1 2 3 4 5 6 7", "Paris", metric="contains") == (1, "similar")
+
+
+@pytest.mark.parametrize(
     ("reference", "options", "message"),
     [
         ({}, {}, "reference.answer is needed"),

@@ -322,6 +322,35 @@ def test_equal_fields_in_another_form_are_not_the_value() -> None:
     assert found[1] == "different"
 
 
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ('{"a": 1000}', 0),
+        ('{"a": 10}', 1),
+        ('{"a": 190}', 1),
+        ('{"a": 191}', 0),
+        ('{"a": -100}', 0),
+    ],
+)
+def test_a_tolerance_is_a_share_of_the_reference(text: str, score: float) -> None:
+    assert outcome(text, {"value": {"a": 100}}, tolerance=0.9)[0] == score
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('Here is the JSON:\n{"a": 1}', "matched"),
+        ('**Answer:**\n\n{"a": 1}', "matched"),
+        ('Not {"a": 2}:\n{"a": 1}', "not_a_document"),
+        ('Here:\nHere:\n{"a": 1}', "not_a_document"),
+        ('Here is the JSON:\n{"a": 1}\nOr not.', "not_a_document"),
+        ('Here is the JSON:\n{"a": 1}\n{"a": 2}', "not_a_document"),
+    ],
+)
+def test_one_line_may_announce_a_document(text: str, reason: str) -> None:
+    assert outcome(text, {"value": {"a": 1}})[1] == reason
+
+
 def test_numbers_may_have_a_tolerance() -> None:
     text, reference = '{"a": [1.001, 5]}', {"value": {"a": [1, 5.0]}}
     assert outcome(text, reference)[0] == 0

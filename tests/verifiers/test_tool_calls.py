@@ -194,7 +194,7 @@ def test_a_form_without_types_may_mean_a_text_or_a_value(
 
 @pytest.mark.parametrize(
     "text",
-    ["It is sunny.", "", "Use get_weather(city) for that.", "{}", "[]", '{"city": "Paris"}', "f",
+    ["It is sunny.", "Use get_weather(city) for that.", "{}", "[]", '{"city": "Paris"}', "f",
      "The answer is [1, 2].", "<think>" + tagged(WEATHER) + "</think>It is sunny.", "x = f(1)"],
 )  # fmt: skip
 def test_text_without_a_call_calls_nothing(text: str) -> None:
@@ -303,6 +303,49 @@ def test_toolrl_gives_points_for_names_and_values() -> None:
     other = tagged({"name": "other", "arguments": {}})
     assert outcome(other, ONE, scoring="toolrl")[0] == 0
     assert outcome(tagged(WEATHER), ONE, scoring="toolrl")[0] == 1
+
+
+def test_an_empty_text_is_no_answer_where_no_call_is_wanted() -> None:
+    for text in ("", " \n", "<think>No call.</think>", "<!-- hello -->"):
+        assert outcome(text, NONE) == (0, "no_answer"), text
+    assert outcome("<think>No call.</think>Hello.", NONE) == (1, "equal")
+    assert outcome("", ONE) == (0, "no_call")
+
+
+SWITCH = {"name": "switch", "arguments": {"room": "kitchen", "on": True}}
+SWITCHES = [
+    {"name": "switch", "arguments": {"room": room, "on": on}}
+    for room in ("kitchen", "hall", "bath", "attic")
+    for on in (True, False)
+]
+
+
+@pytest.mark.parametrize(
+    ("calls", "wanted", "share"),
+    [
+        ([SWITCH], [SWITCH], 1),
+        ([SWITCHES[1]], [SWITCH], 3 / 4),
+        ([SWITCH, SWITCH], [SWITCH], 1 / 2),
+        ([SWITCH, ADD], [SWITCH], 1 / 2),
+        (SWITCHES, [SWITCH], 1 / 8),
+        ([SWITCH, SWITCH], [SWITCH, SWITCH], 1),
+        ([SWITCH], [SWITCH, SWITCH], (1 / 2 + 3) / 7),
+        # A wanted call that nothing fits takes no call away from another one.
+        ([SWITCH], [ADD, SWITCH], (1 / 2 + 3) / 7),
+    ],
+)
+def test_toolrl_lets_surplus_calls_cost(calls: list[Any], wanted: list[Any], share: float) -> None:
+    found = outcome(tagged(*calls), {"tool_calls": wanted}, scoring="toolrl")[0]
+    assert found == pytest.approx(share)
+
+
+def test_toolrl_pays_no_guess_of_both_values_more_than_one_guess() -> None:
+    right, wrong = (
+        outcome(tagged(call), {"tool_calls": [SWITCH]}, scoring="toolrl")[0]
+        for call in SWITCHES[:2]
+    )
+    both = outcome(tagged(*SWITCHES[:2]), {"tool_calls": [SWITCH]}, scoring="toolrl")[0]
+    assert both < (right + wrong) / 2
 
 
 def test_arguments_that_have_their_default_may_be_left_out() -> None:

@@ -16,6 +16,18 @@ _HIDING = re.compile(
     r"|(?:opacity|font-size)\s*:\s*0+(?:\.0*)?(?![.\d])|\shidden\b)[^<>]{0,200}>",
     re.IGNORECASE,
 )
+# Code, which is shown as it is, or the start of what is never shown as text: `<style>`,
+# `\iffalse`, `\phantom{`.
+_CODE_OR_UNSEEN = re.compile(
+    r"^[ ]{0,3}(?:```|~~~)(?s:.*?)(?:^[ ]{0,3}(?:```|~~~)[ \t]*$|\Z)|`[^`\n]*`"
+    r"|<(?P<name>style|script|template|title|noscript)\b[^<>]{0,200}>"
+    r"|(?P<iffalse>\\iffalse)\b|\\[hv]?phantom\s*(?P<brace>\{)",
+    re.IGNORECASE | re.MULTILINE,
+)
+# What shows that a text may have the above: the `<title` of `<title>`.
+_MAY_BE_UNSEEN = re.compile(
+    r"<(?:style|script|template|title|noscript)|\\iffalse|\\[hv]?phantom", re.IGNORECASE
+)
 # A declaration, or a link without a text: `<!DOCTYPE keyword>`, `[](keyword)`.
 _UNSEEN = re.compile(r"<![a-z][^<>\n]*>|\[\]\([^()\n]*\)", re.IGNORECASE)
 # A tag within a text: `</b>`, `<br>`.
@@ -51,6 +63,8 @@ def visible(text: str) -> str:
         text = _HTML_COMMENT.sub("", text)
     if "]:" in text:
         text = _MARKDOWN_COMMENT.sub("", text)
+    if _MAY_BE_UNSEEN.search(text):
+        text = _without_unseen(text)
     if "<" in text:
         text = _without_hidden(text)
     if "<!" in text or "[](" in text:
@@ -84,6 +98,37 @@ def _without_hidden(text: str) -> str:
         if place < 0:  # what follows would not be shown either
             return "".join(kept)
         end = place + len(closing)
+    return "".join([*kept, text[end:]])
+
+
+def _without_unseen(text: str) -> str:
+    """The text without elements and LaTeX that have no words for a reader; code keeps its own.
+
+    An element that never closes hides what follows where it begins a line, as in Markdown.
+    """
+    from verifier_service.mathematics.notation import brace_pairs  # noqa: PLC0415
+
+    closing = brace_pairs(text, 0)
+    kept, end, shown = [], 0, set()
+    for found in _CODE_OR_UNSEEN.finditer(text):
+        kind = found.lastgroup
+        name = (found["name"] or kind or "").lower()
+        if kind is None or found.start() < end or name in shown:
+            continue
+        if kind == "brace":
+            brace = closing.get(found.start("brace"))
+            after = None if brace is None else brace + 1
+        else:
+            closer = re.compile(rf"</{name}\s*>" if found["name"] else r"\\fi\b", re.IGNORECASE)
+            close = closer.search(text, found.end())
+            after = close.end() if close else None
+            if after is None and text[: found.start()].rpartition("\n")[2].strip() == "":
+                after = len(text)
+            elif after is None:
+                shown.add(name)
+        if after is not None:
+            kept.append(text[end : found.start()])
+            end = after
     return "".join([*kept, text[end:]])
 
 

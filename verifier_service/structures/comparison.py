@@ -52,7 +52,7 @@ def is_same(found: Any, wanted: Any, tolerance: float, *, texts: bool) -> bool:
     Args:
         found: of a document.
         wanted: of a reference.
-        tolerance: relative difference of equal numbers.
+        tolerance: largest difference of equal numbers, as a share of the wanted one.
         texts: whether the document's format has texts only.
     """
     if texts:
@@ -82,7 +82,7 @@ def _is_same_leaf(found: Any, wanted: Any, tolerance: float) -> bool:
         return found == wanted or (
             tolerance > 0
             and math.isfinite(_float(found))
-            and math.isclose(_float(found), _float(wanted), rel_tol=tolerance)
+            and abs(_float(found) - _float(wanted)) <= tolerance * abs(_float(wanted))
         )
     return type(found) is type(wanted) and bool(found == wanted)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -183,23 +184,27 @@ def toolrl_share(
 ) -> float:
     """ToolRL's correctness (arXiv 2504.13958) between 0 and 1; its reward is 6 * share - 3.
 
-    Names count by the share of them that both sides have; then each wanted call takes the given
-    call that fits best, with a point for the share of common argument names and one for each equal
-    value.
+    Names count by the intersection of both multisets over their union. Each wanted call takes the
+    given call of its name that fits best, with a point for the share of common argument names and
+    one for each equal value.
+
+    ToolRL's own code lets surplus calls cost a part of the point for names only, so that a model
+    gains by calling a tool with every value. Here the points of arguments are multiplied by the
+    wanted calls over the given ones, where more are given than wanted.
     """
-    names = [one.name for one in given], [one.name for one in wanted]
-    common, union = set(names[0]) & set(names[1]), set(names[0]) | set(names[1])
-    points = len(common) / len(union) if union else 1.0
-    most = 1.0
-    left = list(given)
+    if not wanted:
+        return float(not given)
+    names = Counter(call.name for call in given), Counter(one.name for one in wanted)
+    name_points = (names[0] & names[1]).total() / (names[0] | names[1]).total()
+    points, most, left = 0.0, 1.0, list(given)
     for one in wanted:
         most += 1 + len(one.accepted)
         fits = [(_fit(call, one, strings), -place) for place, call in enumerate(left)]
-        if fits:
-            best, place = max(fits)
+        best, place = max(fits, default=(0.0, 0))
+        if best > 0:
             points += best
             left.pop(-place)
-    return points / most
+    return (name_points + points * len(wanted) / max(len(wanted), len(given))) / most
 
 
 def _fit(call: ToolCall, wanted: WantedCall, strings: Strings) -> float:

@@ -67,7 +67,11 @@ class MultipleChoice(TextVerifier):
             answer = final_answer(completion.text, self.extract)
             if answer is None:
                 return Judgement(0.0, MultipleChoiceReason.NO_ANSWER)
+            if not answer.is_announced and _only_lists_options(completion.text):
+                return Judgement(0.0, MultipleChoiceReason.AMBIGUOUS_ANSWER, answer.text)
             letters = named_letters(answer.text, choices, is_announced=answer.is_announced)
+            if letters and answer.also:
+                letters |= {answer.also}
             if answer.offered:
                 letters |= named_letters(answer.statement, choices)
             if not letters and not answer.is_announced:
@@ -94,6 +98,8 @@ class FinalAnswer:
     """Whether a tag, a box or words announce the statement; else it is the last line."""
     offered: str = ""
     """Words behind it that offer other options."""
+    also: str = ""
+    """The letter of an option that later words call right, too, or a second choice."""
 
     @property
     def text(self) -> str:
@@ -132,15 +138,39 @@ def final_answer(
     line = rest.split("\n", 1)[0][:MAX_STATEMENT_CHARACTERS]
     offers = _OFFER.findall(rest[len(line) : len(line) + MAX_STATEMENT_CHARACTERS])
     offered = "".join(alternatives(one) for one in (line, *(f" {one}" for one in offers)))
-    return FinalAnswer(found.text, is_announced=True, offered=offered)
+    also = _ALSO.search(rest[:MAX_STATEMENT_CHARACTERS])
+    letter = also[also.lastindex or 0].upper() if also else ""
+    return FinalAnswer(found.text, is_announced=True, offered=offered, also=letter)
 
 
 # A later line that offers another option: `Alternatively, C.`.
 _OFFER = re.compile(r"^(?=[ \t]*(?:or|alternatively|maybe|perhaps|possibly)\b).*", re.I | re.M)
+# Words that name one more option: `B is also right`, `If wrong, B.`, `Second choice: B`.
+_ALSO = re.compile(
+    r"\b([A-Z])\)?\s+is\s+(?:also|equally)\s+(?:right|correct|true|possible|acceptable)\b"
+    r"|\b[Ii]f\s+(?:\w+\s+){0,3}(?:wrong|incorrect),?\s+(?:then\s+)?\(?([A-Z])\b"
+    r"|\b(?:[Ss]econd|[Oo]ther|[Nn]ext|[Bb]ackup)\s+(?:choice|answer|guess|option):?\s*\(?([A-Z])\b"
+)
+# The letter before an option's text: the `A) ` of `A) London`, not of `A) is wrong`.
+_OPTION = re.compile(r"(?:^|(?<=\s))\(?([A-Z])[).:][ \t]+(?!is\b)(?=\w)")
 # The signs of a heading: the `## ` of `## B`.
 _HEADING = re.compile(r"#{1,6}\s+")
 _KEYS = frozenset({"answer", "final_answer", "correct_answer", "choice", "option"})
 """Keys under which an object in JSON has the option."""
+
+
+def _only_lists_options(text: str) -> bool:
+    """Whether a text repeats the options, each in a line or all in one, and chooses none.
+
+    >>> _only_lists_options("A) London\\nB) Paris"), _only_lists_options("A) London\\n\\nB")
+    (True, False)
+    """
+    lines = [line.strip(" \t\r*-") for line in (after_reasoning(text) or "").strip().split("\n")]
+    lines = [line for line in lines if line]
+    if not all(_OPTION.match(line) for line in lines):
+        return False
+    letters = [letter for line in lines for letter in _OPTION.findall(line)]
+    return len(letters) > 1 and letters == sorted(set(letters))
 
 
 def _last_line(text: str) -> str:

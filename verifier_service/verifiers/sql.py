@@ -79,6 +79,10 @@ class SqlReason(Reason):
         "different",
         "0: the query gives other rows; `details.difference` has the first one.",
     )
+    NO_TABLE = (
+        "no_table",
+        "0: the rows are equal, but only reference.query reads a table (SQLite alone tells).",
+    )
     NOT_ALLOWED = (
         "not_allowed",
         "0: the answer is more than one query, writes, attaches, loads, or asks for the time, a "
@@ -174,6 +178,8 @@ class Sql(TextVerifier):
                     if not self.reveal_expected:
                         details = without_wanted(details)
                     return Judgement(0.0, SqlReason.DIFFERENT, query, details)
+                if expected.reads_table and found.reads_table is False:
+                    return Judgement(0.0, SqlReason.NO_TABLE, query)
             return Judgement(1.0, SqlReason.EQUAL, query)
 
         return judge

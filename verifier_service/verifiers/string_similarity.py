@@ -11,6 +11,8 @@ from pydantic import Field
 from verifier_service import strict_json
 from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
 from verifier_service.completion import Completion
+from verifier_service.containment import WantedTexts
+from verifier_service.instructions.visible import visible
 from verifier_service.reason import Reason
 from verifier_service.reference import acceptable_answers, bad
 from verifier_service.text_similarity import (
@@ -37,7 +39,8 @@ LIBRARY_METRICS = ("bleu", "chrf")
 MAX_ANSWER_CHARACTERS = 50_000
 TIMES_AS_LONG = 20
 """An answer that should contain texts may be so many times as long as these together."""
-MIN_ROOM_CHARACTERS = 2_000
+MIN_ROOM_CHARACTERS = 400
+"""A few sentences, which an answer may always have."""
 
 
 class StringSimilarityReason(Reason):
@@ -48,6 +51,10 @@ class StringSimilarityReason(Reason):
     NO_PREFIX = "no_prefix", "0: the answer does not begin with reference.prefix."
     NO_LIST = "no_list", "0: the answer ends with no list (only with set_f1)."
     TOO_LONG = "too_long", "0: the answer is too long for the metric."
+    MANY_NUMBERS = (
+        "many_numbers",
+        "0: the reference has numbers, and the answer too many others (only with contains).",
+    )
     NO_ANSWER = "no_answer", "0: the part that should hold the answer is missing or empty."
     AMBIGUOUS_ANSWER = "ambiguous_answer", "0: the answer tags have different contents."
     MISSING_PACKAGE = (
@@ -73,7 +80,8 @@ class StringSimilarity(TextVerifier):
         description="sequence_ratio: difflib's, as MRCR; edit: by edit distance; rouge_l: "
         "F-measure by the longest common words; token_f1: SQuAD's; set_f1: of the list at the "
         "answer's end and the texts of the reference, as GraphWalks; contains: the share of the "
-        "reference's texts that the answer has, as RULER; bleu, chrf: of sacrebleu",
+        "reference's texts that the answer has as whole words and numbers, as RULER; bleu, chrf: "
+        "of sacrebleu",
     )
     threshold: float | None = Field(
         default=None, gt=0, le=1, description="1 from this similarity on, else 0"
@@ -93,6 +101,7 @@ class StringSimilarity(TextVerifier):
         if not isinstance(prefix, str):
             raise bad("prefix", "expected a text")
         longest = self._longest(wanted)
+        contained = WantedTexts([visible(text) or text for text in wanted])
         similarity = self._similarity_to(wanted)
 
         def judge(completion: Completion) -> Judgement:
@@ -105,6 +114,8 @@ class StringSimilarity(TextVerifier):
             if not answer.startswith(prefix):
                 return Judgement(0.0, StringSimilarityReason.NO_PREFIX, answer)
             text = self._cased(answer.removeprefix(prefix))
+            if self.metric == "contains":
+                text = visible(text)
             if len(text) > longest:
                 return Judgement(0.0, StringSimilarityReason.TOO_LONG)
             if self.metric == "set_f1":
@@ -113,7 +124,9 @@ class StringSimilarity(TextVerifier):
                     return Judgement(0.0, StringSimilarityReason.NO_LIST)
                 return self._judgement(set_f1(items, wanted), ", ".join(items))
             if self.metric == "contains":
-                return self._judgement(sum(one in text for one in wanted) / len(wanted), answer)
+                if contained.has_too_many_numbers(text):
+                    return Judgement(0.0, StringSimilarityReason.MANY_NUMBERS)
+                return self._judgement(contained.share_in(text), answer)
             return self._judgement(similarity(text), answer)
 
         return judge

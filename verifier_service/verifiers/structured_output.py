@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
@@ -82,7 +83,10 @@ class StructuredOutput(TextVerifier):
         default="all", description="fields: the share of the fields of either that are equal"
     )
     tolerance: float = Field(
-        default=0.0, ge=0, lt=1, description="relative difference of equal numbers"
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="largest difference of equal numbers, as a share of the reference's",
     )
     row_order: bool = Field(
         default=True, description="whether the items of a list that is the whole document have one"
@@ -119,7 +123,7 @@ class StructuredOutput(TextVerifier):
             if answer is None:
                 return Judgement(0.0, StructuredOutputReason.NO_ANSWER)
             block = last_block(answer, TAGS[self.format])
-            text = (answer if block is None else block).strip()
+            text = (self._document_in(answer) if block is None else block).strip()
             try:
                 found = read_document(text, self.format)
             except BadDocument as error:
@@ -137,6 +141,11 @@ class StructuredOutput(TextVerifier):
             return Judgement(score, StructuredOutputReason.DIFFERENT, text, details)
 
         return judge
+
+    def _document_in(self, answer: str) -> str:
+        """An answer without the line that announces its document; YAML has such lines itself."""
+        announcement = _ANNOUNCEMENT.match(answer) if self.format in ("json", "xml") else None
+        return answer[announcement.end() :] if announcement else answer
 
     @property
     def _must_fit(self) -> bool:
@@ -202,6 +211,10 @@ class StructuredOutput(TextVerifier):
         except KeyError:
             return False
         return is_same(given, at(wanted, path), self.tolerance, texts=self._texts)
+
+
+# A line that announces a document in JSON or XML on the next: `Here is the JSON:`.
+_ANNOUNCEMENT = re.compile(r"[*_# \t]{0,8}\w[^\n{}\[\]<>]{0,200}:[*_]{0,2}[ \t]*\n\s*(?=[{\[<])")
 
 
 def _broken_rule(schema: Any, *, texts: bool) -> Callable[[Any], str | None]:

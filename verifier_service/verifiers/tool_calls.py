@@ -10,6 +10,7 @@ from pydantic import Field
 from verifier_service.answer_text import after_reasoning
 from verifier_service.completion import Completion
 from verifier_service.difference import REVEAL_EXPECTED_DESCRIPTION, without_wanted
+from verifier_service.instructions.visible import is_blank
 from verifier_service.largest_matching import largest_matching
 from verifier_service.reason import Reason
 from verifier_service.reference import bad, kind, missing
@@ -47,7 +48,10 @@ class ToolCallsReason(Reason):
         "0: something is meant to be a call and is none, or no call is wanted and one has a form "
         "that is not read.",
     )
-    NO_ANSWER = "no_answer", "0: the reasoning never ends."
+    NO_ANSWER = (
+        "no_answer",
+        "0: the reasoning never ends, or the answer is empty where no call is wanted.",
+    )
 
 
 class ToolCalls(TextVerifier):
@@ -96,6 +100,8 @@ class ToolCalls(TextVerifier):
                     refuse_other_forms(answer)
             except BadCall as error:
                 return Judgement(0.0, ToolCallsReason.MALFORMED, details={"problem": str(error)})
+            if not wanted and is_blank(answer):
+                return Judgement(0.0, ToolCallsReason.NO_ANSWER)
             return self._judgement(given, wanted, tools)
 
         return judge
