@@ -90,8 +90,8 @@ _WEAKENING = re.compile(
 # Words right before a box that deny it or doubt it: `is not `, `anything but `, `Wrong answer: `.
 _DENYING = re.compile(
     r"(?:\b(?:not|never|nicht|niet|не|cannot|isn|doesn|neither|nor|rather[ ]+than|instead[ ]+of"
-    r"|anything[ ]+but|other[ ]+than|except|exclud(?:e|es|ed|ing)|rul(?:e|es|ed|ing)[ ]+out|reject(?:s|ed|ing)?"
-    r"|discard(?:s|ed|ing)?)"
+    r"|anything[ ]+but|other[ ]+than|except|exclud(?:e|es|ed|ing)|rul(?:e|es|ed|ing)[ ]+out"
+    r"|reject(?:s|ed|ing)?|discard(?:s|ed|ing)?)"
     r"|n['’]t|\b(?:wrong|incorrect|false)[ ]+(?:answer|value|result|solution)[ ]*(?:is|:|=)?"
     r"|\bdoubt[ ]+(?:that[ ]+)?(?:it|this|the[ ]+answer)[ ]+(?:is|equals)|不是|不等于"
     r"|≠|\\(?:neq?|neg|lnot|not[ ]*=)(?![a-zA-Z]))"

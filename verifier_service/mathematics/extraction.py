@@ -495,6 +495,12 @@ _HEDGE = re.compile(
     r"([^()]+)\(\s*(?:or|alternatively|maybe|perhaps|possibly)\s+(?:equivalently\s+)?([^()]+)\)"
 )
 
+# A number that is said again behind it: `1/2, that is 0.5`.
+_RESTATED = re.compile(
+    r"([^,]+),?\s+(?:that\s+is|which\s+is|i\.e\.),?\s+(\$?[-−]?\d[\d.,/]*(?<![.,])\$?)",
+    re.IGNORECASE,
+)
+
 
 def _math(text: str) -> Extraction | None:
     """The whole text where it is a bare answer; else the last mathematics between delimiters."""
@@ -503,7 +509,10 @@ def _math(text: str) -> Extraction | None:
         if bare := sentence_math(without_aside(line)):
             return Extraction("math", (_with_unit_behind(bare, line),))
         bare = _bare(_LEAD_IN.sub("", line, count=1))
-        if len(bare) < MAX_HEDGE and (hedge := _HEDGE.fullmatch(bare)) is not None:
+        hedge = (
+            (_HEDGE.fullmatch(bare) or _RESTATED.fullmatch(bare)) if len(bare) < MAX_HEDGE else None
+        )
+        if hedge is not None:
             return Extraction("math", (hedge[1].strip(), hedge[2].strip()), "or")
         return Extraction("math", (bare,))
     if listed := listed_values(text) or lone_values(text):
