@@ -139,6 +139,8 @@ def test_a_result_is_as_long_as_the_values_beside_it(judge: Judge, code: str, ki
         ("assert list(zip(*[f(3), [1, 2, 3, 4]])) == [(1, 1)]", [1]),
         ("assert list(map(str, f(3))) == ['1']", [1]),
         ("for a, b in zip([f(1), f(2)], [[1], [1]]): assert a == b", [1]),
+        ("assert np.sum(f(3)) == 1 and f(3) != []", [1]),
+        ("assert np.sum(f(3)) == 1 and not f(3) == []", [1]),
     ],
 )
 def test_other_lengths_are_as_the_test_has_them(judge: Judge, code: str, values: list[int]) -> None:

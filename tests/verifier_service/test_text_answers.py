@@ -353,6 +353,7 @@ def test_a_text_that_repeats_options_or_names_two_chooses_none(text: str, letter
         "A) London is no.\nB) Paris is it.\nAnswer: B",
         r"\boxed{B}. A is wrong.",
         "The answer is B. If wrong, tell me.",
+        "The answer is B. If wrong, I apologize.",
         "The answer is B.\nSecond choice: B",
     ],
 )

@@ -114,7 +114,7 @@ def _call(name: str, arguments: list[ast.expr], place: ast.expr) -> ast.Call:
 
 def checks() -> dict[str, Any]:
     """The functions that checked test code calls, by name."""
-    operators = {name: _guarded(one, reads_objects=False) for name, one in _OPERATORS.values()}
+    operators = {name: _guarded_operator(one) for name, one in _OPERATORS.values()}
     return {LONG_ENOUGH: long_enough, **operators}
 
 
@@ -188,6 +188,19 @@ def _guarded(
         return otherwise
 
     return guarded
+
+
+def _guarded_operator(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The operator, guarded where numpy computes it: `[1] != []` of lists compares all there is."""
+    guarded = _guarded(function, reads_objects=False)
+
+    def apply(left: Any, right: Any) -> Any:
+        numpy: Any = sys.modules.get("numpy")
+        arrays = () if numpy is None else (numpy.ndarray, numpy.generic)
+        is_numpys = any(issubclass(type(one), arrays) for one in (left, right))
+        return guarded(left, right) if is_numpys else function(left, right)
+
+    return apply
 
 
 def _as_array(value: Any) -> Any:

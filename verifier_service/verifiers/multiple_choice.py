@@ -148,7 +148,7 @@ _OFFER = re.compile(r"^(?=[ \t]*(?:or|alternatively|maybe|perhaps|possibly)\b).*
 # Words that name one more option: `B is also right`, `If wrong, B.`, `Second choice: B`.
 _ALSO = re.compile(
     r"\b([A-Z])\)?\s+is\s+(?:also|equally)\s+(?:right|correct|true|possible|acceptable)\b"
-    r"|\b[Ii]f\s+(?:\w+\s+){0,3}(?:wrong|incorrect),?\s+(?:then\s+)?\(?([A-Z])\b"
+    r"|\b[Ii]f\s+(?:\w+\s+){0,3}(?:wrong|incorrect),?\s+(?:then\s+)?\(?([A-HJ-Z])\b"
     r"|\b(?:[Ss]econd|[Oo]ther|[Nn]ext|[Bb]ackup)\s+(?:choice|answer|guess|option):?\s*\(?([A-Z])\b"
 )
 # The letter before an option's text: the `A) ` of `A) London`, not of `A) is wrong`.
