@@ -1,6 +1,6 @@
-"""Names that `transformers` changes with version 5.24 or before: old ones warn there, and then end.
+"""Names that `transformers` has changed: 5.24 warns of the old ones, and version 6 ends them.
 
-They are looked up, because this package takes versions on both sides.
+The library is asked which it has, because this package takes versions on both sides.
 """
 
 from __future__ import annotations
