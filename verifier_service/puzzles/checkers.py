@@ -95,6 +95,7 @@ def _expression(text: str, target: int) -> str:
     if any(map(_WITHDRAWN.search, lines[index + 1 :])):
         raise BadExpression("a later line takes it back")
     line = lines[index].rpartition(":")[2]
+    line = _REMARK_BEHIND.sub("", line.replace(" equals ", " = "), count=1)
     line = _WORDS_BEFORE.sub("", line, count=1).strip(" \t\r$`*.")
     expression, equals, result = line.partition("=")
     if equals and _LONE_NUMBER.fullmatch(expression) and not _LONE_NUMBER.fullmatch(result):
@@ -112,6 +113,12 @@ _WITHDRAWN = re.compile(
 # Words that announce an expression: `So the answer is `.
 _WORDS_BEFORE = re.compile(
     r"^[^\W\d_][^\d(+*/=$\\-]{0,80}\b(?:is|be|get|have|expression|equation)\s+(?=\S)"
+    r"|^(?:So|Thus|Hence|Therefore),?\s+(?=[\d$(])"
+)
+# A remark behind an equation that only praises it: ` ✓`, `, which is the target.`, `, as required.`
+_REMARK_BEHIND = re.compile(
+    r"(?<=[\d$*)])\s{0,3}(?:[✓✔✅☑\ufe0f]{1,4}|,?\s{0,3}(?:which\s+is\s+(?:the|our)\s+target(?:\s+number)?"
+    r"|as\s+(?:required|desired|needed|requested|wanted)|\((?:the\s+|our\s+)?target\)))[\s.!*]{0,5}$"
 )
 # A number by itself: the `24` of `24 = 8 * 3`.
 _LONE_NUMBER = re.compile(r"\s*[0-9]+\s*")

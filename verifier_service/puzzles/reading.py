@@ -177,6 +177,8 @@ def grid_in(text: str, *, height: int, width: int) -> CellRows:
         row = _row(line, width)
         if row:
             rows.append(row)
+        elif not rows and _is_remark(line):
+            continue
         elif not _BORDER_SIGNS.issuperset(line.strip()):
             break
         if len(rows) == height:
@@ -184,6 +186,19 @@ def grid_in(text: str, *, height: int, width: int) -> CellRows:
     if not rows:
         raise UnreadableSolution("no rows of numbers at the end")
     return rows[::-1]
+
+
+# Words behind a grid that take it back.
+_WITHDRAWN = re.compile(
+    r"\b(?:not|n['’]t|wrong|incorrect|invalid|impossible|no|wait|but|however|mistake|error)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_remark(line: str) -> bool:
+    """Whether a line behind a grid only praises it: `All rows are complete.`"""
+    has_digit = any(map(str.isdigit, line))
+    return not has_digit and not _BORDER_SIGNS.issuperset(line) and not _WITHDRAWN.search(line)
 
 
 def _row(line: str, width: int) -> list[str]:
