@@ -163,15 +163,16 @@ class SqliteDatabase:
             raise QueryFailed("too_many_rows")
         return QueryResult(columns, rows, self._reads_table(query))
 
-    def _reads_table(self, query: str) -> bool:
+    def _reads_table(self, query: str) -> bool | None:
         """Whether the program of a query opens a table or an index, other than the schema's.
 
-        The authorizer does not tell: it hears the same of a table and of a name in `WITH`.
+        None for an EXPLAIN, which cannot be explained. The authorizer does not tell: it hears the
+        same of a table and of a name in `WITH`.
         """
         try:
             program = self._connection.execute(f"EXPLAIN {query}").fetchall()
-        except sqlite3.Error:  # the query is an EXPLAIN itself
-            return False
+        except sqlite3.Error:
+            return None
         return any(one[1] == "OpenRead" and one[3] > _SCHEMA_PAGE for one in program)
 
     def _failure(self, error: Exception) -> QueryFailed:

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from tests.verifier_service.judging import judge
 from verifier_service.completion import Completion
-from verifier_service.mathematics import boxes, comparison, extraction, plain_text, visible_text
+from verifier_service.mathematics import (
+    announcements,
+    boxes,
+    comparison,
+    extraction,
+    plain_text,
+    visible_text,
+)
 from verifier_service.verifier import Judge, Unverifiable
 from verifier_service.verifiers.accuracy import Accuracy
 
@@ -47,9 +54,9 @@ def test_a_verdict_does_not_depend_on_what_was_judged_before(
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.from_regex(extraction._PHRASE, fullmatch=True))
+@given(st.from_regex(announcements.PHRASE, fullmatch=True))
 def test_every_announcement_has_its_keyword(announcement: str) -> None:
-    assert extraction._KEYWORD.search(announcement) is not None
+    assert announcements.KEYWORD.search(announcement) is not None
 
 
 @settings(max_examples=200, deadline=None)
@@ -72,7 +79,7 @@ def test_a_last_number_is_what_the_whole_search_finds(
     longer = f"{text}\n"
     assert extraction._LAST_NUMBER.fullmatch(longer, len(announcement)) is None
     found = [
-        extraction._announced(one, list(extraction._PHRASE.finditer(one))[-1])
+        extraction._announced(one, list(announcements.PHRASE.finditer(one))[-1])
         for one in (text, longer)
     ]
     assert found[0] == found[1]

@@ -7,11 +7,12 @@ length of the text. Statements are texts as the model wrote them: nothing is par
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from verifier_service.answer_text import after_reasoning
+from verifier_service.mathematics.announcements import announcements, other_announced
 from verifier_service.mathematics.answer_sources import SOURCES, Source
 from verifier_service.mathematics.bare_text import (
     BLANK,
@@ -47,7 +48,6 @@ from verifier_service.mathematics.delimited_math import (
     has_open_display,
 )
 from verifier_service.mathematics.denials import (
-    has_value,
     is_denied,
     is_disowned,
     is_no_statement,
@@ -236,46 +236,10 @@ def _with_surroundings(inside: str, text: str, start: int, end: int) -> Extracti
         return Extraction("boxed", (formula,))
     statement = with_unit(inside, text, end)
     offered, are_alternatives = offered_behind(text, end)
-    if not offered and (other := _other_announced(text, end, inside)) is not None:
+    if not offered and (other := other_announced(text, end, inside)) is not None:
         offered, are_alternatives = (other,), True
     statements = tuple(dict.fromkeys((statement, *offered)))
     return Extraction("boxed", statements, "or" if are_alternatives and offered else "list")
-
-
-# A number that ends its line behind an announcement: the `41` of `The answer is **41** apples.`
-_ANNOUNCED_NUMBER = re.compile(
-    r"[\s*$(\\\[]{0,8}(?P<value>[-−]?\d[\d,]*(?:\.\d+)?)[)\]$*\\]{0,6}(?:[ ][a-z]{1,12}){0,2}"
-    r"[*.!]{0,4}[ ]{0,9}(?:\n|\Z)",
-    re.ASCII,
-)
-# Words of a line that does not say which answer the completion gives: `If twice were allowed, `.
-_OTHER_CASE = re.compile(
-    r"\b(?:if|unless|would|case|part|when|where|for|were|had)\b", re.IGNORECASE
-)
-
-
-def _other_announced(text: str, end: int, inside: str) -> str | None:
-    """The number that the text behind a box announces as the answer in its place; else None."""
-    if len(text) - end < _FEWEST_ANNOUNCING or not any(map(str.isdigit, inside)):
-        return None
-    last = None
-    if _KEYWORD.search(text, end) is not None:
-        for match in _PHRASE.finditer(text, end):
-            start = max(end, match.start() - _MAX_BEFORE_PHRASE)
-            start = max(start, text.rfind("\n", start, match.end() - 1) + 1)
-            if not is_disowned(match) and not _OTHER_CASE.search(text, start, match.end()):
-                last = _ANNOUNCED_NUMBER.match(text, match.end()) or last
-    if last is None and (hashes := text.rfind("####", end)) >= 0:
-        last = _ANNOUNCED_NUMBER.match(text, hashes + 4)
-    if last is None or has_value(inside, last["value"]):
-        return None
-    return number_text(last["value"])
-
-
-_MAX_BEFORE_PHRASE = 200
-"""Most characters of a line before a phrase in which another case is looked for."""
-_FEWEST_ANNOUNCING = 6
-"""Fewest characters behind a box that can announce another answer: `#### 4`."""
 
 
 def _is_undone_box(text: str, start: int, end: int) -> bool:
@@ -311,62 +275,6 @@ def _hashes(text: str) -> Extraction | None:
     return Extraction("hashes", (trimmed(line),))
 
 
-# Words that announce an answer: `The final answer is`, `**Answer:**`, `Ответ:`.
-_PHRASE = re.compile(
-    r"""(?:
-        (?:\b(?:final|correct|right)[ ])?(?:answer|option|choice|result|solution)s?
-            (?:[ ](?:to|for|of)[ ](?:(?!,[ ](?:so|as|since|because|hence|thus)\b)[^\n.:]){0,80}?)?
-            \**[ ]*(?:(?:is|are|would[ ]be|must[ ]be|should[ ]be|will[ ]be)\b[ ]*:?|=(?![=>])|:)\**
-      | (?:^|\n)\**(?:A|Ans|Ans\.|答案)\**[ ]*:
-      | \b(?:correct|right|true)[ ]statements?[ ](?:is|are)\b[ ]*:?
-      | (?:^|\n)\**Ans\.\**[ ]*(?=[-\d$\\(])
-      | \b(?:answer|ans\.?|result)\**[ ]*
-            (?:[-=]{1,2}>|[→⟶⇒⟹↦]|\$?\\(?:to|(?:long)?rightarrow|Rightarrow|implies)\b\$?)
-      | (?:^|\n)\**(?:final[ ])?answer\**[ ]+[–—][ ]
-      | (?:ответ|respuesta|réponse|antwort|risposta|resposta)[ ]*
-            (?::|é|\bis\b|\best\b|\bist\b|\bes\b)
-      | (?:答案|正确选项)(?:是|为|：|:)
-      | 最终答案(?:是|为)?
-      | (?<![不未])正确的(?:选项|结论|说法|命题|序号)?(?:是|为|有)(?=[：:]?[ ]*[(（]?[A-J①-⑨])
-      | (?:(?:^|\n)|(?<=[案故应此以则上述题是而知，,。；;：:]))(?:应)?选(?:择|项)?(?:选项)?
-            [ ]*(?:[：:][ ]*)?(?=\(?[A-J]{1,6}(?![A-Za-z]))
-      | (?:答え|정답|답|đáp[ ]án|odpowied[źz]|cevap|jawaban)[ ]*[：:]
-    )[ ]*[:：]?[ ]*""",
-    re.VERBOSE | re.IGNORECASE,
-)
-
-# A word without which no line has such a phrase: `answer`, the `Ans` of `Ans: 5`, `A:`. It is found
-# ten times faster: each alternative begins with a letter, of which the compiler makes a set.
-_KEYWORD = re.compile(
-    "|".join(
-        f"{first}(?i:{rest})"
-        for letter, rest in (
-            ("a", r"ns|ntwort|\**[ ]*:"),
-            ("o", "ption|dpowied"),
-            ("c", "hoice|evap"),
-            ("r", "esult|espuesta|éponse|isposta|esposta"),
-            ("s", "olution|tatement"),
-            ("о", "твет"),
-            ("đ", "áp"),
-            ("j", "awaban"),
-            ("答", "案|え"),
-            ("정", "답"),
-            ("답", "[ ]*[：:]"),
-            ("选", "择|选项|项|[ ：:(]*[A-J]"),
-            ("正", "确(?:选项|的)"),
-        )
-        for first in sorted({letter, letter.upper()})
-    )
-)
-
-
-def _announcements(text: str, start: int, end: int) -> Iterable[re.Match[str]]:
-    """The phrases that announce an answer in the line from start to end."""
-    if _KEYWORD.search(text, start, end) is None:
-        return ()
-    return _PHRASE.finditer(text, max(0, start - 1), end)
-
-
 def _answer_phrase(text: str) -> Extraction | None:
     if labelled := labelled_answers(text):
         return Extraction("answer_phrase", labelled)
@@ -377,7 +285,7 @@ def _answer_phrase(text: str) -> Extraction | None:
     while end > 0:
         start = text.rfind("\n", 0, end - 1) + 1
         last = None
-        for match in _announcements(text, start, end):
+        for match in announcements(text, start, end):
             if is_disowned(match):
                 has_disowned = True
             elif last is None or not is_offered_beside(last, match):
@@ -455,7 +363,7 @@ def _behind_disowned(text: str) -> str:
     end = len(text)
     while end > 0:
         start = text.rfind("\n", 0, end - 1) + 1
-        disowned = [match for match in _announcements(text, start, end) if is_disowned(match)]
+        disowned = [match for match in announcements(text, start, end) if is_disowned(match)]
         if disowned:
             behind = text[disowned[-1].end() :].lstrip(" *:\n\t")
             return behind.partition("\n")[2].strip(BLANK)

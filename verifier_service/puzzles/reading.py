@@ -188,8 +188,8 @@ def grid_in(text: str, *, height: int, width: int) -> CellRows:
     return rows[::-1]
 
 
-# Words behind a grid that take it back.
-_WITHDRAWN = re.compile(
+# Words that no remark has which only praises a grid.
+_OBJECTION = re.compile(
     r"\b(?:not|n['’]t|wrong|incorrect|invalid|impossible|no|wait|but|however|mistake|error)\b",
     re.IGNORECASE,
 )
@@ -198,7 +198,7 @@ _WITHDRAWN = re.compile(
 def _is_remark(line: str) -> bool:
     """Whether a line behind a grid only praises it: `All rows are complete.`"""
     has_digit = any(map(str.isdigit, line))
-    return not has_digit and not _BORDER_SIGNS.issuperset(line) and not _WITHDRAWN.search(line)
+    return not has_digit and not _BORDER_SIGNS.issuperset(line) and not _OBJECTION.search(line)
 
 
 def _row(line: str, width: int) -> list[str]:
