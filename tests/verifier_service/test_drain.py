@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -11,10 +12,15 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message
 
 from tests.processes import pid_in, tree, until
 from tests.verifier_service.poison import POISON
 from trainer_client.service_process import running_service
+from verifier_service.http import intake
+from verifier_service.http.drain import Drain
+from verifier_service.http.intake import unless_given_up
 
 IDLE = 'verifier_tasks_waiting{kind="text"} 0.0'
 
@@ -93,6 +99,52 @@ def test_the_work_of_a_client_that_is_gone_is_dropped(tmp_path: Path) -> None:
             until(lambda: "verifier_pending_completions 0.0" in metrics(client))
             until(lambda: IDLE in metrics(client))
         until(lambda: 'verifier_rejected_total{cause="disconnected"} 2.0' in metrics(client))
+
+
+@pytest.mark.parametrize("turns", range(-12, 13))
+def test_a_call_may_end_in_the_turn_in_which_its_client_hangs_up(
+    turns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever comes first by so many turns of the event loop: never is the call's task cancelled.
+
+    It used to be, when the watch for the client had ended but had not been heard yet.
+    """
+    monkeypatch.setattr(intake, "UNWATCHED_SECONDS", 0)
+
+    async def call() -> str:
+        is_gone, is_done = asyncio.Event(), asyncio.Event()
+
+        async def receive() -> Message:
+            await is_gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def work() -> str:
+            await is_done.wait()
+            return "done"
+
+        async def settle() -> None:
+            await asyncio.sleep(0.001)  # the watch has begun
+            first, second = (is_gone, is_done) if turns > 0 else (is_done, is_gone)
+            first.set()
+            for _ in range(abs(turns)):
+                await asyncio.sleep(0)
+            second.set()
+
+        settling = asyncio.create_task(settle())
+        task = asyncio.current_task()
+        assert task is not None
+        try:
+            return await unless_given_up(work(), Request({"type": "http"}, receive), Drain())
+        except ClientDisconnect:
+            return "given up"
+        finally:
+            await settling
+            assert task.cancelling() == 0
+
+    found = asyncio.run(call())
+    assert found in {"done", "given up"}
+    if abs(turns) == 12:
+        assert found == ("given up" if turns > 0 else "done")
 
 
 def metrics(client: httpx.Client) -> str:

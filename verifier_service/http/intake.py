@@ -330,6 +330,7 @@ class _Watch:
         self._call = task
         self._num_cancelled = task.cancelling()
         self._found: Exception | None = None
+        self._has_ended = False
         self._watching: asyncio.Task[Exception] | None = None
         loop = asyncio.get_running_loop()
         self._start = loop.call_later(UNWATCHED_SECONDS, self._begin)
@@ -339,7 +340,8 @@ class _Watch:
         self._watching.add_done_callback(self._cancel_call)
 
     def _cancel_call(self, watching: asyncio.Task[Exception]) -> None:
-        if not watching.cancelled():
+        # The work may have ended in the turn of the event loop in which the client hung up.
+        if not watching.cancelled() and not self._has_ended:
             error = watching.exception()
             self._found = watching.result() if error is None else _as_exception(error)
             self._call.cancel()
@@ -351,9 +353,9 @@ class _Watch:
 
     async def end(self) -> None:
         """End the watch, whose tasks have ended then."""
+        self._has_ended = True
         self._start.cancel()
         if self._watching is not None:
-            self._watching.remove_done_callback(self._cancel_call)
             await _cancelled(self._watching)
 
 
