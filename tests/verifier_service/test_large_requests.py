@@ -131,14 +131,19 @@ def test_a_body_for_which_there_is_no_descriptor_is_to_be_sent_again() -> None:
     assert status_of(refused.value) == 503
 
 
-BOMB = b" " * (256 * 2**20)
+@pytest.mark.parametrize(
+    ("encoding", "compress"), [("gzip", gzip.compress), ("zstd", zstandard.compress)]
+)
+def test_a_small_body_that_becomes_a_large_one_is_refused(
+    http: httpx.Client, encoding: str, compress: Callable[[bytes], bytes]
+) -> None:
+    answer = post(http, compress(b" " * (256 * 2**20)), Content_Encoding=encoding)
+    assert (answer.status_code, answer.json()["error"]["type"]) == (413, "body_too_large")
 
 
 @pytest.mark.parametrize(
     ("encoding", "content", "status", "kind"),
     [
-        ("gzip", gzip.compress(BOMB, 6), 413, "body_too_large"),
-        ("zstd", zstandard.compress(BOMB), 413, "body_too_large"),
         ("gzip", b"{}", 400, "broken_compression"),
         ("zstd", b"{}", 400, "broken_compression"),
         ("gzip", gzip.compress(b"{}" * 99, mtime=0)[:-9], 400, "broken_compression"),
