@@ -21,8 +21,9 @@ def main() -> None:
             f"verifier-service needs {', '.join(missing)}: pip install 'reward-verifier[service]'"
         )
     if sys.argv[1:2] in (["serve"], ["score"]) and not {"--help", "-h"} & set(sys.argv):
-        # The imports of text workers take as long as those of this process: both go on at once.
+        # The imports of workers take as long as those of this process: all go on at once.
         start_early("verifier_service.workers.text_worker")
+        start_early("verifier_service.workers.code_worker")
     from verifier_service.plugins import PluginError  # noqa: PLC0415  now it can be imported
 
     gc.disable()  # collections take a tenth of the time to load modules, and find nothing

@@ -120,11 +120,16 @@ def test_the_limit_on_open_files_is_raised_for_the_service_and_not_for_its_worke
 
 
 @pytest.mark.slow
-def test_a_process_for_texts_that_nobody_wants_does_not_stay(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("enabled", "unwanted"), [("code", "text_worker"), ("accuracy", "code_worker")]
+)
+def test_a_process_for_workers_that_nobody_wants_does_not_stay(
+    enabled: str, unwanted: str, tmp_path: Path
+) -> None:
     """It is started before the command knows its settings."""
     log = tmp_path / "service.log"
-    with running_service(log, "--code-workers", "1", "--enabled", "code"):
-        assert fork_servers(pid_in(log), "text_worker") == []
+    with running_service(log, "--code-workers", "1", "--enabled", enabled):
+        assert fork_servers(pid_in(log), unwanted) == []
 
 
 EARLY = """

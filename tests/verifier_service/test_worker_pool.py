@@ -313,9 +313,9 @@ fork_server(socket.socket(fileno=int(sys.argv[1])), serve)
 def test_a_fork_that_fails_ends_neither_the_fork_server_nor_its_workers(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def start(_: str, arguments: tuple[str, ...], *, descriptors: list[int]) -> object:
-        command = [sys.executable, "-c", FORKS_UNLESS, *arguments, str(tmp_path / "full")]
-        return subprocess.Popen(command, pass_fds=descriptors)
+    def start(_: str, control: int) -> object:
+        command = [sys.executable, "-c", FORKS_UNLESS, str(control), str(tmp_path / "full")]
+        return subprocess.Popen(command, pass_fds=[control])
 
     monkeypatch.setattr(server_process, "_start", start)
     source = sources.ForkServer("", LIMITS.memory_bytes)
@@ -356,9 +356,9 @@ fork_server(socket.socket(fileno=int(sys.argv[1])), None)
 def test_a_worker_whose_pid_another_process_has_got_is_not_watched(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def start(_: str, arguments: tuple[str, ...], *, descriptors: list[int]) -> object:
-        command = [sys.executable, "-c", ENDS_AT_ONCE, *arguments]
-        return subprocess.Popen(command, pass_fds=descriptors)
+    def start(_: str, control: int) -> object:
+        command = [sys.executable, "-c", ENDS_AT_ONCE, str(control)]
+        return subprocess.Popen(command, pass_fds=[control])
 
     monkeypatch.setattr(server_process, "_start", start)
     source = sources.ForkServer("", LIMITS.memory_bytes)
@@ -367,6 +367,22 @@ def test_a_worker_whose_pid_another_process_has_got_is_not_watched(
         with pytest.raises(WorkerStartError, match=r"watched: .* No such process"):
             source.start_worker()
         assert len(os.listdir("/proc/self/fd")) == before
+    finally:
+        source.close()
+
+
+def test_a_process_that_ended_before_it_was_told_its_terms_is_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is started before the terms are known, and may have ended by then."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    monkeypatch.setattr(server_process, "_start", lambda _module, _control: ended)
+    source = sources.CodeWorkers(num_workers=1)
+    try:
+        with pytest.raises(WorkerStartError, match=r"takes no terms: .* Broken pipe"):
+            source.start_worker()
+        assert not source.alive
     finally:
         source.close()
 

@@ -46,10 +46,11 @@ from verifier_service.verdict import Verdict, failed, unverifiable
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.code import Code
 from verifier_service.verifiers.proof import Proof
-from verifier_service.workers.fork_server import fork_workers
+from verifier_service.workers.fork_server import MAX_MESSAGE_BYTES, fork_workers
 from verifier_service.workers.shared_position import SharedPosition
 from verifier_service.workers.shared_references import WorkerReferences
 from verifier_service.workers.tasks import (
+    CodeServerTerms,
     CodeWorkerOrder,
     CodeWorkerStarted,
     SharedReference,
@@ -63,19 +64,22 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 PROOF = Proof.model_fields["type"].default
+NUM_SHARED = 3
+"""Descriptors that come with the terms."""
 START_SECONDS = 2.0
 """Longest time for which a worker that starts takes its turn as a program does."""
 
 
 def serve_code_workers() -> None:
-    """Fork a worker for each order, until the parent closes the control socket.
-
-    The arguments: descriptors of the control socket, of readings, of compiled programs and of
-    turns; programs that run at a time; layers to leave out.
-    """
-    control, shared_readings, compiled, turns, num_processors = map(int, sys.argv[1:-1])
-    unsafe = frozenset(Layer(name) for name in sys.argv[-1].split(",") if name) & COMMON_LAYERS
+    """Take the terms, then fork a worker for each order, until the parent closes the socket."""
     hide_process()
+    control = socket.socket(fileno=int(sys.argv[1]))
+    message, descriptors, _, _ = socket.recv_fds(control, MAX_MESSAGE_BYTES, NUM_SHARED)
+    if not message:
+        return  # no workers are wanted
+    terms = msgspec.json.decode(message, type=CodeServerTerms)
+    shared_readings, compiled, turns = descriptors
+    unsafe = frozenset(map(Layer, terms.unsafe_without)) & COMMON_LAYERS
     readings.share(shared_readings)
     languages.compiled_programs.share(compiled)
     for descriptor in (shared_readings, compiled):
@@ -87,20 +91,20 @@ def serve_code_workers() -> None:
         order = msgspec.json.decode(message, type=CodeWorkerOrder)
         tempfile.tempdir = order.directory
         position = SharedPosition(shared)
-        turn = Turn(turns, order.place, num_processors, on_long=position.say_long)
+        turn = Turn(turns, order.place, terms.num_processors, on_long=position.say_long)
         for descriptor in (shared, turns):
             os.close(descriptor)
         runner = Runner(
             1,
             entries=ENTRIES,
-            expects_pairs=order.place < num_processors,  # the others are spare
+            expects_pairs=order.place < terms.num_processors,  # the others are spare
             tools=_tools,
             unsafe_without=unsafe,
             turn=turn,
         )
         asyncio.run(_run(connection, position, turn, runner))
 
-    fork_workers(socket.socket(fileno=control), become_worker)
+    fork_workers(control, become_worker)
 
 
 def _tools(name: str) -> Tools:

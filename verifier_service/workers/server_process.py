@@ -11,7 +11,6 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,15 +72,11 @@ def end_early() -> None:
         _early.popitem()[1].kill()
 
 
-def start_server(
-    module: str, more_arguments: Sequence[str] = (), descriptors: Sequence[int] = ()
-) -> ServerProcess:
+def start_server(module: str) -> ServerProcess:
     """Start a process that runs a module of ours, and calls `fork_server.fork_workers`.
 
     Args:
-        module: full name of the module.
-        more_arguments: arguments of the process beside the descriptor of its control socket.
-        descriptors: descriptors for the process besides.
+        module: full name of the module, whose argument is the descriptor of the control socket.
 
     Raises:
         WorkerStartError: descriptors or memory for the process are lacking.
@@ -90,9 +85,8 @@ def start_server(
     with contextlib.ExitStack() as stack:
         stack.callback(ours.close)
         with theirs:
-            arguments = (str(theirs.fileno()), *more_arguments)
             try:
-                process = _start(module, arguments, descriptors=[theirs.fileno(), *descriptors])
+                process = _start(module, theirs.fileno())
             except OSError as error:
                 raise WorkerStartError(f"no fork server can be started: {error}") from error
         stack.pop_all()
@@ -110,16 +104,12 @@ def socket_pair() -> tuple[socket.socket, socket.socket]:
     return pair
 
 
-def _start(
-    module: str,
-    arguments: Sequence[str],
-    *,
-    descriptors: Sequence[int],
-) -> subprocess.Popen[bytes]:
+def _start(module: str, control: int) -> subprocess.Popen[bytes]:
     """Start a process that runs one of our modules, in a session of its own."""
+    folders = os.pathsep.join(_import_folders())
     return subprocess.Popen(
-        [sys.executable, "-I", "-c", _BOOT, os.pathsep.join(_import_folders()), module, *arguments],
-        pass_fds=descriptors,
+        [sys.executable, "-I", "-c", _BOOT, folders, module, str(control)],
+        pass_fds=[control],
         stdin=subprocess.DEVNULL,
         env=ENVIRONMENT,
         start_new_session=True,

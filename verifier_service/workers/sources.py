@@ -29,7 +29,7 @@ from verifier_service.workers.server_process import (
     take_early,
 )
 from verifier_service.workers.shared_position import SharedPosition
-from verifier_service.workers.tasks import CodeWorkerOrder, CodeWorkerStarted
+from verifier_service.workers.tasks import CodeServerTerms, CodeWorkerOrder, CodeWorkerStarted
 
 log = logging.getLogger(__name__)
 
@@ -76,23 +76,13 @@ class ForkServer:
     Args:
         module: full name of the module that the process runs.
         address_space_bytes: address space of a worker beyond the part that it inherits.
-        more_arguments: arguments of the process besides.
-        descriptors: descriptors for the process besides that of its control socket.
 
     Raises:
         WorkerStartError: descriptors or memory for the process are lacking.
     """
 
-    def __init__(
-        self,
-        module: str,
-        address_space_bytes: int,
-        *,
-        more_arguments: Sequence[str] = (),
-        descriptors: Sequence[int] = (),
-    ) -> None:
-        server = take_early(module) or start_server(module, more_arguments, descriptors)
-        self._process, self._control = server
+    def __init__(self, module: str, address_space_bytes: int) -> None:
+        self._process, self._control = take_early(module) or start_server(module)
         self._control.settimeout(START_TIMEOUT_SECONDS)
         self._message = str(address_space_bytes).encode()
 
@@ -100,6 +90,20 @@ class ForkServer:
     def alive(self) -> bool:
         """Whether the process is running."""
         return self._process.poll() is None
+
+    def tell_terms(self, terms: bytes, descriptors: Sequence[int]) -> None:
+        """Tell the process what all its workers have, before the first one is started.
+
+        No later message is read together with this one: descriptors are a barrier, see unix(7).
+
+        Raises:
+            WorkerStartError: the process is gone.
+        """
+        try:
+            socket.send_fds(self._control, [terms], descriptors)
+        except OSError as error:
+            self._kill()
+            raise WorkerStartError(f"the fork server takes no terms: {error}") from error
 
     def start_worker(self) -> StartedWorker:
         """Start a worker. Blocks for milliseconds, but the first time for the server's imports.
@@ -250,15 +254,10 @@ class CodeWorkers:
 
     def _running_server(self) -> ForkServer:
         if self._server is None:
-            self._server = ForkServer(
-                "verifier_service.workers.code_worker",
-                0,  # it is not limited: programs are
-                more_arguments=(
-                    *map(str, (*self._shared(), self._num_processors)),
-                    ",".join(self._unsafe_without),
-                ),
-                descriptors=self._shared(),
-            )
+            # The address space is not limited: that of programs is.
+            self._server = ForkServer("verifier_service.workers.code_worker", 0)
+            terms = CodeServerTerms(self._num_processors, tuple(self._unsafe_without))
+            self._server.tell_terms(msgspec.json.encode(terms), self._shared())
         return self._server
 
     def _free_place(self) -> int:

@@ -209,6 +209,18 @@ class TaskVerdicts(msgspec.Struct, frozen=True):
     """Whether these are the task's last."""
 
 
+class CodeServerTerms(msgspec.Struct, frozen=True):
+    """Parent to the process that code workers are forked from, once: what all of them have.
+
+    With it come the descriptors of readings, of compiled programs and of turns.
+    """
+
+    num_processors: int
+    """Programs that run at a time."""
+    unsafe_without: tuple[str, ...]
+    """Layers of the sandbox to leave out."""
+
+
 class CodeWorkerOrder(msgspec.Struct, frozen=True):
     """Parent to the process that code workers are forked from: what a new one is given."""
 
