@@ -54,6 +54,15 @@ from verifier_service.verifiers.accuracy import Accuracy
         ("42", r"\boxed{42}, \text{but possibly } 43", r"\boxed{42}, but possibly by luck."),
         ("42", r"\boxed{42}, 43, or 44.", r"\boxed{42}, 43 less than 85."),
         ("42", r"Candidates: \boxed{42}, 43", r"\boxed{42}."),
+        ("42", r"\boxed{42} (or else $43$)", r"\boxed{42} (or else $J$ would have two factors)"),
+        ("42", r"\boxed{42}, or 43 would also work", r"\boxed{42} (or else 43 has four factors)"),
+        # A quotient of units behind it.
+        (
+            "25 miles/day",
+            r"$\boxed{25}\frac{\text{miles}}{\text{hour}}$",
+            r"$= \boxed{25}\frac{\text{miles}}{\text{day}}.$",
+        ),
+        ("25", r"$\boxed{25}\frac{\text{xx}}{\text{yy}}$", r"$\boxed{25}\ \frac{\mathrm{m}}{\mathrm{s}}$"),
         ("2.5 hours", r"\boxed{2.5} or 3", r"\boxed{2.5} or 150 minutes"),
         ("B", r"\boxed{B} or C", r"\boxed{B} or so it seems"),
     ],
@@ -75,6 +84,18 @@ def test_the_text_around_a_box_counts(reference: str, wrong: str, right: str) ->
         (r"\boxed{41}. Actually, it is 42.", r"\boxed{41}. Actually, it is 40 + 1."),
         (r"\boxed{41}. Update: the answer is 42.", r"\boxed{41}. Update: the answer is 41."),
         (r"\boxed{41} was my first guess.", r"\boxed{41} was the number of apples."),
+        (r"$\boxed{41}$ is the naive estimate.", r"$\boxed{41}$ is the first term over 40."),
+        (r"\boxed{41} is my initial thought.", r"\boxed{41} is the initial number of apples."),
+        # An operation to be done with it; but a division has a remainder.
+        (r"It is \boxed{41} when divided by 4.", r"It leaves $\boxed{41}$ when divided by 44."),
+        (
+            r"The remainder is 2. So $\boxed{41}$ when multiplied by 2.",
+            r"The remainder is $\boxed{41}$ when it is divided by 44.",
+        ),
+        (
+            r"The remainder is 2. So $\boxed{41}$ when divided by 2.",
+            r"So $\boxed{41}$ is the first prime with remainder $1$ when divided by $5$.",
+        ),
         (r"\boxed{41} fails the check.", r"\boxed{41}. 42 fails the check."),
         ("The answer is 41. Actually, it is 42.", "The answer is 41. Actually, it is 41."),
         ("The answer is 41. Sorry, I meant 42.", "The answer is 41. Sorry for the delay."),

@@ -81,14 +81,16 @@ _VALUE = (
     r"|\(?[A-J]\)?(?=\s*(?:[.,;)$]|\Z)))"
 )
 # Another value with `or` behind a box: the ` (or 43` of `\boxed{42} (or 43)`. A rounded one, as in
-# `\boxed{\frac{2}{3}} or about 0.67`, is no other value.
+# `\boxed{\frac{2}{3}} or about 0.67`, is no other value, nor is what a reason is about: ` (or else
+# $J$ would have more factors)`.
 _OFFERED = re.compile(
     r"[\s$)\]\\*~]{0,8}[,;.，]?\s{0,3}(?:\\text\{\s{0,3})?[(\[]?(?:\\text\{\s{0,3})?"
     r"(?:或者?|または|もしくは|또는|(?:or|oder|ou|oppure|или|alternatively|possibly"
     r"|perhaps|maybe|(?:but|and)\s+(?:possibly|perhaps|maybe)"
     r"|(?:it\s+)?(?:could|might|may)\s+(?:also|equally|just\s+as\s+well)\s+be"
     r"|but\s+(?:it\s+)?(?:could|might|may)\s+(?:also\s+)?be)\b)[,:]?\s{0,3}"
-    rf"(?:(?:possibly|maybe|perhaps|even|else|also|just)\s{{1,3}})?\}}?\s{{0,3}}(?P<value>{_VALUE})",
+    rf"(?:(?:possibly|maybe|perhaps|even|else|also|just)\s{{1,3}})?\}}?\s{{0,3}}(?P<value>{_VALUE})"
+    r"(?!\d|\$?\s+(?:(?:would|will|must)\s+have|has|have|had)\b)",
     re.IGNORECASE,
 )
 # Numbers behind a box, in one list with it: the `, 43, or 44` of `\boxed{42}, 43, or 44.`

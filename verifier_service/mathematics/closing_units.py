@@ -32,6 +32,11 @@ _PIECE = re.compile(
 )
 # What may stand between a number and its unit: the end of its mathematics, `\,`, `}$**`.
 _GAP = re.compile(r"(?:\\[,;: ]|[$}*_\s~])*(?:\\(?:text|mathrm|textrm|,)\s*\{?\s*)?")
+# A quotient of two units: `\frac{\text{miles}}{\text{day}}`.
+_QUOTIENT = re.compile(
+    r"(?:\\[,;: ]|[$}*\s~]){0,6}\\[dt]?frac\s?\{\\(?:text|mathrm)\{\s{0,3}(?P<above>[A-Za-z]+)\s{0,3}\}\}"
+    r"\s?\{\\(?:text|mathrm)\{\s{0,3}(?P<below>[A-Za-z]+)\s{0,3}\}\}"
+)
 _END_OF_LINE = re.compile(r"[ \t}]*(?:\n|\Z)")
 _NO_LAST_WORDS = frozenset("of the an per each square cubic / sq cu".split())
 """Words that may stand in the name of a unit and do not end it."""
@@ -61,6 +66,10 @@ def unit_behind(text: str, position: int) -> str:
 
 def _unit_at(text: str, position: int) -> tuple[str, int] | None:
     """The name of the unit at a position, and the position of its end."""
+    if (quotient := _QUOTIENT.match(text, position)) is not None:
+        names = quotient.group("above", "below")
+        if all(_names_unit([name], ends_sentence=True) for name in names):
+            return "/".join(names), quotient.end()
     gap = _GAP.match(text, position)
     start = gap.end() if gap else position
     words: list[str] = []

@@ -238,8 +238,10 @@ _DOUBTED = re.compile(
     r"|(?:probably|likely)\s+(?:off\s+by|wrong|mistaken))\b"
     r"|,?\s{0,3}(?:but|however),?\s+(?:this|that|it)\s+(?:contradicts|violates)\b"
     r"|is\s+(?:only\s+|just\s+)?one\s+(?:possibility|possible|option|candidate)\b"
-    r"|(?:is|was)\s+(?:my|the|an?|only|just)\s+(?:\w+\s+)?(?:first|initial|naive|tempting|wrong|incorrect"
-    r"|earlier|old)\b|(?:fails|doesn['’]t\s+work)\b)",
+    r"|(?:is|was)\s+(?:my|the|an?|only|just)\s+(?:\w+\s+)?(?:(?:wrong|incorrect)\b"
+    r"|(?:first|initial|naive|tempting|earlier|old)\s+(?:\w+\s+)?(?:answer|attempt|calculation|choice"
+    r"|computation|estimate|guess|hunch|idea|impression|instinct|intuition|mistake|result|reading|thought"
+    r"|try)\b)|(?:fails|doesn['’]t\s+work)\b)",
     re.IGNORECASE,
 )
 # Another value in the place of an answer, right behind it: `Actually, it is 42.`, `Update: the
@@ -263,6 +265,8 @@ _CHANGED = re.compile(
     r"(?:add|subtract|multipl|divid|increas|decreas)\w{1,4}\s+(?:by\s+|to\s+|with\s+)?-?\d",
     re.IGNORECASE,
 )
+# A remainder, which is what a division leaves: `\boxed{3} when divided by 4` is the answer then.
+_REMAINDER = re.compile(r"\b(?:remainder|leaves|residue|modulo|mod|congruent)\b", re.IGNORECASE)
 # A condition that does not hold: `would be 5 if the order mattered`.
 _UNREAL = re.compile(r"\b(?:would|could|might)\s+(?:have\s+been|be)\b", re.IGNORECASE)
 _UNREAL_CONDITION = re.compile(r"\b(?:if|unless|had|were|except|only\s+when)\b", re.IGNORECASE)
@@ -304,11 +308,20 @@ def is_undone(text: str, position: int, announcement: str = "") -> bool:
     clause = _WRONG_CLAUSE.search(text, position, last)
     if clause and not _CONTRAST.search(text, position, clause.start()):
         return True
-    if _CHANGED.search(text, position, last):
+    changed = _CHANGED.search(text, position, last)
+    if changed and not ("divid" in changed[0] and _tells_remainder(text, position, last)):
         return True
     if _UNREAL.search(announcement) and _UNREAL_CONDITION.search(text, position, last):
         return True
     return is_withdrawn(text, last, text[position:last])
+
+
+def _tells_remainder(text: str, position: int, end: int) -> bool:
+    """Whether the sentence around a position, which ends at another, tells a remainder."""
+    begin = max(0, position - _MAX_SENTENCE)
+    for one in _END.finditer(text, begin, position):
+        begin = one.end()
+    return _REMAINDER.search(text, begin, end) is not None
 
 
 def is_withdrawn(text: str, position: int, answer: str = "") -> bool:

@@ -75,7 +75,7 @@ _SIGN_COMMANDS: dict[str, str] = {
     "lvert": "|", "rvert": "|", "langle": "⟨", "rangle": "⟩", "lfloor": "⌊", "rfloor": "⌋",
     "lceil": "⌈", "rceil": "⌉", "lbrace": "\\{", "rbrace": "\\}", "lbrack": "[", "rbrack": "]",
     "circ": "°", "degree": "°", "textdegree": "°", "textcirc": "°", "prime": "'", "colon": ":",
-    "setminus": "∖", "backslash": "∖", "emptyset": "∅", "varnothing": "∅", "approx": "≈",
+    "setminus": "∖", "backslash": "∖", "emptyset": "∅", "varnothing": "∅", "oslash": "∅", "approx": "≈",
     "equiv": "≡", "sim": "~", "cdots": "…", "ldots": "…", "dots": "…", "dotsc": "…", "dotsb": "…",
     "vdots": "…", "choose": "choose", "percent": "%", "cr": "\\\\",
 }  # fmt: skip
