@@ -62,7 +62,11 @@ from verifier_service.verifiers.accuracy import Accuracy
             r"$\boxed{25}\frac{\text{miles}}{\text{hour}}$",
             r"$= \boxed{25}\frac{\text{miles}}{\text{day}}.$",
         ),
-        ("25", r"$\boxed{25}\frac{\text{xx}}{\text{yy}}$", r"$\boxed{25}\ \frac{\mathrm{m}}{\mathrm{s}}$"),
+        (
+            "5",
+            r"$\boxed{5}\frac{\text{x}}{\text{y}}$",
+            r"$\boxed{5} \frac{\mathrm{m}}{\mathrm{s}}$",
+        ),
         ("2.5 hours", r"\boxed{2.5} or 3", r"\boxed{2.5} or 150 minutes"),
         ("B", r"\boxed{B} or C", r"\boxed{B} or so it seems"),
     ],

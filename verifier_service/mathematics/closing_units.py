@@ -34,8 +34,9 @@ _PIECE = re.compile(
 _GAP = re.compile(r"(?:\\[,;: ]|[$}*_\s~])*(?:\\(?:text|mathrm|textrm|,)\s*\{?\s*)?")
 # A quotient of two units: `\frac{\text{miles}}{\text{day}}`.
 _QUOTIENT = re.compile(
-    r"(?:\\[,;: ]|[$}*\s~]){0,6}\\[dt]?frac\s?\{\\(?:text|mathrm)\{\s{0,3}(?P<above>[A-Za-z]+)\s{0,3}\}\}"
-    r"\s?\{\\(?:text|mathrm)\{\s{0,3}(?P<below>[A-Za-z]+)\s{0,3}\}\}"
+    r"(?:\\[,;: ]|[$}*\s~]){0,6}\\[dt]?frac\s?"
+    r"\{\\(?:text|mathrm)\{\s{0,3}(?P<above>[A-Za-z]+)\s{0,3}\}\}\s?"
+    r"\{\\(?:text|mathrm)\{\s{0,3}(?P<below>[A-Za-z]+)\s{0,3}\}\}"
 )
 _END_OF_LINE = re.compile(r"[ \t}]*(?:\n|\Z)")
 _NO_LAST_WORDS = frozenset("of the an per each square cubic / sq cu".split())

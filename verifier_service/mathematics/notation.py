@@ -75,9 +75,9 @@ _SIGN_COMMANDS: dict[str, str] = {
     "lvert": "|", "rvert": "|", "langle": "⟨", "rangle": "⟩", "lfloor": "⌊", "rfloor": "⌋",
     "lceil": "⌈", "rceil": "⌉", "lbrace": "\\{", "rbrace": "\\}", "lbrack": "[", "rbrack": "]",
     "circ": "°", "degree": "°", "textdegree": "°", "textcirc": "°", "prime": "'", "colon": ":",
-    "setminus": "∖", "backslash": "∖", "emptyset": "∅", "varnothing": "∅", "oslash": "∅", "approx": "≈",
+    "setminus": "∖", "backslash": "∖", "emptyset": "∅", "varnothing": "∅", "approx": "≈",
     "equiv": "≡", "sim": "~", "cdots": "…", "ldots": "…", "dots": "…", "dotsc": "…", "dotsb": "…",
-    "vdots": "…", "choose": "choose", "percent": "%", "cr": "\\\\",
+    "oslash": "∅", "vdots": "…", "choose": "choose", "percent": "%", "cr": "\\\\",
 }  # fmt: skip
 _WORD_COMMANDS = {"lor": "or", "vee": "or", "land": "and", "wedge": "and"}
 _FUNCTION_COMMANDS: dict[str, str] = {
