@@ -66,7 +66,6 @@ from verifier_service.mathematics.splitting import (
     split_set_builder,
     split_sets,
 )
-from verifier_service.mathematics.units import unit_named
 from verifier_service.mathematics.values import (
     Grid,
     Named,
@@ -118,9 +117,6 @@ def parse_answer(text: str) -> Value:
     text = unwrapped(text)
     if not text or is_date_in_digits(text) or _DECIMAL_COMMA.fullmatch(text):
         return Words(text)
-    if counted := _COUNTED_IN_BRACKETS.fullmatch(text):
-        unit = unit_named(counted["what"].rstrip("."))
-        text = counted["number"] if unit is None else f"{counted['number']} {counted['what']}"
     if _STATEMENTS.fullmatch(text):
         return Words("".join(sorted(set(_STATEMENT.findall(text)))))
     if _PLACE_AMONG_NUMBERS.match(without_text_commands(text)):
@@ -138,13 +134,6 @@ def parse_answer(text: str) -> Value:
 
 # A number whose decimals begin with 0, and no list of two whole numbers: `10,05`, but not `1,000`.
 _DECIMAL_COMMA = re.compile(r"[-−+]?\d+,0(?:\d|\d{3,})")
-# A number with what it counts in brackets, as data sets of word problems write it: `9 (apples)`,
-# `62 (push-ups)`; neither `3 (or 4)` nor `2 (mod 5)` nor `5 (wrong)`.
-_COUNTED_IN_BRACKETS = re.compile(
-    r"(?P<number>[-−+]?\d[\d.,/]*)\s{1,3}\((?:\\text\{)?(?P<what>[gmshL]|(?!(?:or|and|mod|modulo|base|not|but|is|if"
-    r"|when|to|no|wrong|incorrect|false|invalid|rejected|extraneous|maybe|perhaps|possibly|guess)\b)"
-    r"[A-Za-z][A-Za-z.'’-]{1,20}(?:[ /][A-Za-z.'’-]{1,20}){0,5})\}?\)"
-)
 # The number of a statement that a question lists, and several of them: `②`, `①, ③`.
 _STATEMENT = re.compile("[①-⑨]")
 _STATEMENTS = re.compile(r"[①-⑨](?:[\s,\uff0c、和与]{0,3}[①-⑨]){0,8}")

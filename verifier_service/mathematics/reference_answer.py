@@ -8,6 +8,7 @@ from verifier_service.mathematics.answer_sources import Source
 from verifier_service.mathematics.extraction import extract
 from verifier_service.mathematics.plain_text import unwrapped
 from verifier_service.mathematics.program_values import Lists, answers_in_value
+from verifier_service.mathematics.units import unit_named
 
 MAX_ENTRY_CHARACTERS = 60
 """Longest entry that says that there is no final answer."""
@@ -51,6 +52,15 @@ MAX_WORDS_OF_SENTENCES = 8
 """Most words of an answer in several sentences, such as `Yes, it is. See below.`"""
 
 
+# A number with what it counts in brackets, as data sets of word problems write it: `9 (apples)`,
+# `62 (push-ups)`; but no words that change the number: `5 (or six)`, `2 (mod 5)`, `5 (million)`.
+_COUNTED_IN_BRACKETS = re.compile(
+    r"(?P<number>[-−+]?\d[\d.,/]*)\s{1,3}\((?P<what>[gmshL]|(?!(?:or|and|mod|modulo|base|not|but|is"
+    r"|if|in|when|to|plus|minus|negative|squared|cubed|hundred|thousand|[mb]illion|trillion)\b)"
+    r"[A-Za-z][A-Za-z.'’-]{1,20}(?:[ /][A-Za-z.'’-]{1,20}){0,5})\)"
+)
+
+
 class NoAnswer(ValueError):
     """A reference has no final answer; the message says what it is."""
 
@@ -76,6 +86,8 @@ def answer_of_reference(text: str) -> str:
     '2'
     >>> answer_of_reference("no solution")
     'no solution'
+    >>> answer_of_reference("9 (apples)"), answer_of_reference("350 (g)")
+    ('9', '350 g')
 
     Raises:
         NoAnswer: the text is a solution without an answer, or says that there is none.
@@ -84,6 +96,9 @@ def answer_of_reference(text: str) -> str:
     _refuse_entries(text)
     if _BARE.fullmatch(text):
         return text
+    if counted := _COUNTED_IN_BRACKETS.fullmatch(text):
+        unit = unit_named(counted["what"].rstrip("."))
+        return counted["number"] if unit is None else f"{counted['number']} {counted['what']}"
     found = extract(text, _SOURCES)
     if found is not None:
         _refuse_entries(found.text)

@@ -63,6 +63,9 @@ _PHRASES: dict[str, Value] = {
         ),
         Words("infinitely many"),
     ),
+    # A statement is true where the answer to its question is yes: data sets use either.
+    **dict.fromkeys(("true", "是", "对", "正确"), Words("yes")),
+    **dict.fromkeys(("false", "否", "错", "错误"), Words("no")),
 }  # fmt: skip
 _MAX_PHRASE_TOKENS = max(len(phrase.split()) for phrase in _PHRASES)
 
