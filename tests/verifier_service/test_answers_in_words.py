@@ -80,6 +80,7 @@ RIGHT = [
     ("7 (apples)", "seven apples"),
     ("7 (Easter eggs)", r"\boxed{7}"),
     ("7 (push-ups)", r"\boxed{7}"),
+    ("7 (apples)", r"\boxed{7 (apples)}"),
     ("350 (g)", "350"),
     ("350 (g)", "0.35 kg"),
     ("36 (sq. inches)", "36 square inches"),

@@ -68,13 +68,22 @@ class NoAnswer(ValueError):
 def answers_of_reference(text: str, lists: Lists = "auto") -> list[str]:
     """The acceptable answers in a reference: several where it is a JSON list of alternatives.
 
+    A number with what it counts in brackets is acceptable with the brackets too.
+
     >>> answers_of_reference('["\\\\\\\\frac12", "0.5"]')
     ['\\\\frac12', '0.5']
+    >>> answers_of_reference("9 (apples)")
+    ['9', '9 (apples)']
 
     Raises:
         NoAnswer: as `answer_of_reference`.
     """
-    return [answer_of_reference(one) for one in answers_in_value(text, lists)]
+    found = []
+    for one in answers_in_value(text, lists):
+        found.append(answer_of_reference(one))
+        if _COUNTED_IN_BRACKETS.fullmatch(one.strip()):
+            found.append(one.strip())
+    return found
 
 
 def answer_of_reference(text: str) -> str:
