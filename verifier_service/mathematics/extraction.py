@@ -79,6 +79,7 @@ from verifier_service.mathematics.short_statements import (
     stated_twice,
 )
 from verifier_service.mathematics.stated_sentence import (
+    last_sentence,
     sentence_math,
     stated,
     without_aside,
@@ -440,7 +441,7 @@ def _math(text: str) -> Extraction | None:
         return None
     if any(character.isdigit() for character in rest) and not _is_rounding(rest):
         return None
-    line_start = text.rfind("\n", 0, found[-1].start) + 1
+    line_start = last_sentence(text, text.rfind("\n", 0, found[-1].start) + 1, found)
     line = text[line_start:]
     if "\n" not in line and (main := without_aside(line)) != line:
         return Extraction("math", (_with_unit_behind(final_side(sentence_math(main)), main),))
@@ -493,6 +494,14 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 
+# A sentence that concludes with a number, whatever those before it deny: `So the sum is 5.`
+_STATES_RESULT = re.compile(
+    r"(?:so|thus|hence|therefore|overall|altogether|finally|in\s+total|consequently|since|as|now)\b"
+    r"(?!.{0,200}\b(?:guess|unknown|undefined|impossible)\b).{0,300}?"
+    r"\b(?:is|are|be|equals|has|have|makes?|gives?|get|contains?|total)\b.{0,200}\d",
+    re.IGNORECASE,
+)
+
 # A value that a line puts in the place of a denied one, and ends with: the `12` of `It isn't 13; it
 # is 12.`, of `not 13 but 12`.
 _CORRECTED = re.compile(
@@ -532,7 +541,9 @@ def _last_expression(text: str) -> Extraction | None:
         return Extraction("last_expression", (sentence,))
     if choices is not None:
         return choices
-    if _REFUSED.search(line):
+    *earlier, sentence = _SENTENCE.split(line)
+    concludes = bool(earlier) and _STATES_RESULT.match(sentence) is not None
+    if _REFUSED.search(sentence if concludes else line):
         if (corrected := _CORRECTED.search(line)) is not None:
             return Extraction("last_expression", (number_text(corrected[1]),))
         conclusion = _CONCLUSION.match(line)

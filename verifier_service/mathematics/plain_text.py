@@ -54,6 +54,8 @@ _GROUP_WITH_ZERO = re.compile(r",0\d")
 _GROUPED_IN_BRACKETS = re.compile(
     r"(?<![\d.,])(?<!_)(\d{1,3})((?:(?:\\[,!:;]|\{,\}|,\\!|['’\u202f\u2009])\d{3})+)(?![\d])"
 )
+# A number in bold with spaces between its digits, as scanned solutions have it: `\mathbf{1 7}`.
+_SPACED_DIGITS = re.compile(r"\\(?:math|text)bf\s?\{\d(?: [\d.,/]){1,12}\s?\}")
 # Decimals in groups of three behind the point: `0.000\,001`, `3.141 592 654`.
 _GROUPED_DECIMALS = re.compile(
     r"(?<![\d.,])(\d{1,20}\.\d{3})"
@@ -71,6 +73,8 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\\[dt]?frac\s*\{\s*d\s*([a-z])\s*\}\s*\{\s*d\s*([a-z])\s*\}", r"\1'"),
         # A colour: `\color{red}`.
         (r"\\textcolor\s*\{[^{}]*\}|\\color\s*\{[^{}]*\}", ""),
+        # A factorial before an equality sign: `5!=120`; `5 != 6` is a denied one.
+        (r"(?<=[\d)}])!=(?=\s*[-−\d\\({])", "! ="),
         # A root sign before a number without brackets: `√12`, `∛64`.
         (r"√\s*(\d+(?:\.\d+)?)", r"\\sqrt{\1}"),
         (r"∛\s*(\d+(?:\.\d+)?)", r"\\sqrt[3]{\1}"),
@@ -307,6 +311,8 @@ def rewritten(text: str) -> str:
     >>> rewritten("3 out of 4"), rewritten("1,234,567"), rewritten("2 x 10^3")
     ('3/4', '1234567', '2*10^3')
     """
+    if "bf{" in text:
+        text = _SPACED_DIGITS.sub(lambda number: number[0].replace(" ", ""), text)
     text = _OTHER_TANGENT.sub(_as_tangent, without_remark(text))
     words = without_text_commands(text)
     if "\\" not in words and not _SIGN_IN_TEXT.search(text):

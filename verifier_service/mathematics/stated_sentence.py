@@ -73,8 +73,13 @@ _COMPUTATION = re.compile(
 # An exclamation mark behind a number at the end of a sentence in prose: no factorial.
 _EXCLAIMED = re.compile(r"\d\**!$")
 
-# The beginning of a clause that explains: `, since`, ` where`.
-_ASIDE = re.compile(r",?\s(?:because|since|where|when|as|which|given|so\s+we)(?=\s)", re.IGNORECASE)
+# The beginning of a clause that explains: `, since`, ` where`; but not of one that leads to a
+# result: `, which gives $y = 3$`, `, so we get $y = 3$`.
+_ASIDE = re.compile(
+    r",?\s(?:because|since|where|when|as|given|so\s+we(?![^$]*\$)"
+    r"|which(?!\s+(?:becomes|equals|gives|implies|leads|means|reduces|simplifies|yields)\b[^$]*\$))"
+    r"(?=\s)"
+)
 
 
 def without_aside(line: str) -> str:
@@ -86,6 +91,31 @@ def without_aside(line: str) -> str:
         if num_dollars % 2 == 0:  # it does not begin inside mathematics
             return line[: aside.start()] if "$" in line[: aside.start()] else line
     return line
+
+
+# The end of a sentence before another one, but not of an abbreviation: `is even. Then`, not
+# `Fig. 3`.
+_NEXT_SENTENCE = re.compile(
+    r"(?<!\b[A-Za-z])(?<!\b[Ee]q)(?<!\b[Nn]o)(?<!\b[Ff]ig)(?<!\b[Tt]hm)[.!?][\"')]?\s+(?=[A-Z$\\(])"
+)
+
+
+def last_sentence(text: str, start: int, spans: Sequence[DelimitedMath]) -> int:
+    """The start of the sentence that holds the last mathematics of a line.
+
+    Args:
+        text: a text.
+        start: the start of the line.
+        spans: the mathematics of the text, which no sentence ends inside of.
+    """
+    found, position = start, 0
+    inside = [one for one in spans if one.end > start]
+    for end in _NEXT_SENTENCE.finditer(text, start, spans[-1].start):
+        while position < len(inside) and inside[position].end <= end.start():
+            position += 1
+        if position == len(inside) or inside[position].start >= end.end():
+            found = end.end()
+    return found
 
 
 # The half of the day, from the sign before its first point: ` a.m.`, `pm.`.

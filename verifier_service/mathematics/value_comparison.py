@@ -290,13 +290,38 @@ def _is_asked_for(left: Expression) -> bool:
     """Whether an equation with this left side states a value, rather than one to solve."""
     if isinstance(left, Call):  # |AB|, sin A
         return not variables(left) & _UNKNOWNS and _is_measurable(left)
-    if isinstance(left, Product):  # the segment AB, the ratio AB/CD
-        top = [one for one in left.factors if not isinstance(one, Power)]
-        under = [one for one in left.factors if isinstance(one, Power)]
+    if isinstance(left, Product):  # the segment AB, the ratio AB/CD, the area AB*CD/2, -p
+        factors = _factors(left)
+        top = [one for one in factors if not isinstance(one, Power)]
+        under = [one for one in factors if isinstance(one, Power)]
         are_reciprocals = all(one.exponent == _MINUS_ONE for one in under)
         segments = [*top, *(one.base for one in under)]
+        if len(top) == 1 and any(
+            map(_is_number, left.factors)
+        ):  # -A = 5 and A/2 = 3 are to be solved
+            return isinstance(top[0], Symbol) and "_" in top[0].name and _is_power_of_asked(left)
         return bool(top) and are_reciprocals and all(map(_is_segment, segments))
-    return isinstance(left, Sum) and all(map(_is_power_of_asked, left.terms))
+    return isinstance(left, Sum) and all(map(_is_term_asked_for, left.terms))
+
+
+def _is_term_asked_for(term: Expression) -> bool:
+    """Whether a term is a letter of a question, a power of one, or a segment: `AB - 2 CD = 7`."""
+    factors = _factors(term)
+    return (len(factors) > 1 and all(map(_is_segment, factors))) or _is_power_of_asked(term)
+
+
+def _factors(expression: Expression) -> list[Expression]:
+    """The factors of a product that are no numbers."""
+    if isinstance(expression, Product):
+        return [factor for one in expression.factors for factor in _factors(one)]
+    return [] if _is_number(expression) else [expression]
+
+
+def _is_number(expression: Expression) -> bool:
+    """Whether a factor is a number, or one over a number."""
+    return isinstance(expression, Number) or (
+        isinstance(expression, Power) and isinstance(expression.base, Number)
+    )
 
 
 def _is_segment(expression: Expression) -> bool:
@@ -307,7 +332,9 @@ def _is_segment(expression: Expression) -> bool:
 
 
 def _is_power_of_asked(term: Expression) -> bool:
-    """Whether a term is a letter of a question, or a power of one: those of `a^2 + b^2 = 13`."""
+    """Whether a term is a letter of a question, or a power of one: those of `a^2 - b^2 = 13`."""
+    if isinstance(term, Product) and len(term.factors) == 2 and _MINUS_ONE in term.factors:
+        (term,) = (one for one in term.factors if one != _MINUS_ONE)
     base = term.base if isinstance(term, Power) and isinstance(term.exponent, Number) else term
     return isinstance(base, Symbol) and base.name not in _UNKNOWNS
 
