@@ -58,6 +58,11 @@ from verifier_service.mathematics.denials import (
     offered_in_line,
     offered_values,
 )
+from verifier_service.mathematics.further_answers import (
+    FurtherAnswer,
+    offered_beside,
+    without_further_answers,
+)
 from verifier_service.mathematics.labelled_answers import (
     labelled_answers,
     lone_values,
@@ -96,6 +101,8 @@ class Extraction:
     joint: Joint = "list"
     sentence: str = ""
     """The sentence that states the answer in words; empty where the statement is no part of one."""
+    position: int | None = None
+    """Place of the tag, the box or the words that announce it; None: it stands at the end."""
 
     @property
     def text(self) -> str:
@@ -126,18 +133,40 @@ def extract(
     after = _GOES_ON.sub(r", \\ldots", after) if ", ." in after or ",." in after else after
     if not after:
         return None
-    main = without_notes(after)
-    found = _first(main, sources, tags)
-    if main != after and (found is None or found.source not in _ANNOUNCED):
-        # The note holds the tag, the box or the phrase that the text before it lacks.
-        in_note = _first(after, sources, tags)
-        if found is None or (in_note is not None and in_note.source in _ANNOUNCED):
-            found = in_note
+    main, further = without_further_answers(after)
+    found = _with_note(main, sources, tags)
+    if further:
+        found = _with_further(main, found, further) or _with_note(after, sources, tags)
     if found is None or not any(found.statements):
         return None
     if not all(found.statements):
         found = replace(found, statements=tuple(filter(None, found.statements)))
     return _in_words(found)
+
+
+def _with_note(text: str, sources: Sequence[Source], tags: Sequence[str]) -> Extraction | None:
+    """The answer before closing notes, or the announced one in them."""
+    main = without_notes(text)
+    found = _first(main, sources, tags)
+    if main != text and (found is None or found.source not in _ANNOUNCED):
+        # The note holds the tag, the box or the phrase that the text before it lacks.
+        in_note = _first(text, sources, tags)
+        if found is None or (in_note is not None and in_note.source in _ANNOUNCED):
+            found = in_note
+    return found
+
+
+def _with_further(
+    text: str, found: Extraction | None, further: Sequence[FurtherAnswer]
+) -> Extraction | None:
+    """The answer of a text without offers, and what is offered beside it; None without one."""
+    if found is None or not any(found.statements):
+        return None
+    end = text.rstrip()
+    position = end.rfind("\n") + 1 if found.position is None else found.position
+    values = offered_beside(text, position, further)
+    statements = tuple(dict.fromkeys((*found.statements, *values)))
+    return replace(found, statements=statements, joint="or") if values else found
 
 
 # The dots of a list that goes on, at the end of a line: the `, ...` of `2, 3, ...`. Else they are
@@ -192,20 +221,25 @@ def _answer_tag(text: str, names: Sequence[str]) -> Extraction | None:
     statements, joint = closing_statement(text, tags)
     if is_withdrawn(text, tags[-1][1], tags[-1][2]):
         return Extraction("answer_tag", NOTHING)
+    position = tags[-1][0]
+    offered, are_alternatives = offered_behind(text, tags[-1][1])
+    if offered and are_alternatives:
+        return Extraction("answer_tag", (*statements, *offered), "or", position=position)
     if len(statements) != 1:
-        return Extraction("answer_tag", statements, joint)
+        return Extraction("answer_tag", statements, joint, position=position)
     inside = statements[0]
     for finder in (_boxed, _hashes, _answer_phrase):
         found = finder(inside)
         if found is not None:
-            return Extraction("answer_tag", found.statements, found.joint)
+            return Extraction("answer_tag", found.statements, found.joint, position=position)
     inside = _behind_disowned(inside)
     if "\n" in inside or len(inside) > MAX_BARE_CHARACTERS:
         for finder in (_math, _last_expression):
             found = finder(inside)
             if found is not None and is_wordy(inside):
-                return Extraction("answer_tag", found.statements, found.joint)
-    return Extraction("answer_tag", (sentence_math(inside) or without_marks(inside),))
+                return Extraction("answer_tag", found.statements, found.joint, position=position)
+    statement = sentence_math(inside) or without_marks(inside)
+    return Extraction("answer_tag", (statement,), position=position)
 
 
 MAX_CLOSING_BOXES = 500
@@ -226,8 +260,9 @@ def _boxed(text: str) -> Extraction | None:
     if len(statements) == 1 and len(inner := boxes_in(statements[0]) or []) > 1:
         statements, joint = closing_statement(statements[0], inner)
     if len(statements) == 1:
-        return _with_surroundings(statements[0], text, *boxes[-1][:2])
-    return Extraction("boxed", statements, joint)
+        found = _with_surroundings(statements[0], text, *boxes[-1][:2])
+        return replace(found, position=boxes[-1][0])
+    return Extraction("boxed", statements, joint, position=boxes[-1][0])
 
 
 def _with_surroundings(inside: str, text: str, start: int, end: int) -> Extraction:
@@ -271,8 +306,9 @@ def _hashes(text: str) -> Extraction | None:
         return Extraction("hashes", NOTHING)
     if len(found) > 1 and not text[found[-2].end() : last.start()].strip(BLANK):
         statements = dict.fromkeys((trimmed(found[-2][1]), trimmed(line)))
-        return Extraction("hashes", tuple(statements), "or" if len(statements) > 1 else "list")
-    return Extraction("hashes", (trimmed(line),))
+        joint: Joint = "or" if len(statements) > 1 else "list"
+        return Extraction("hashes", tuple(statements), joint, position=last.start())
+    return Extraction("hashes", (trimmed(line),), position=last.start())
 
 
 def _answer_phrase(text: str) -> Extraction | None:
@@ -291,7 +327,7 @@ def _answer_phrase(text: str) -> Extraction | None:
             elif last is None or not is_offered_beside(last, match):
                 last = match
         if last is not None:
-            return _announced(text, last)
+            return replace(_announced(text, last), position=last.start())
         end = start
     if has_disowned and not _behind_disowned(text):
         return Extraction("answer_phrase", NOTHING)
