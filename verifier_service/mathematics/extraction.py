@@ -25,6 +25,7 @@ from verifier_service.mathematics.bare_text import (
 )
 from verifier_service.mathematics.box_surroundings import formula_around, offered_behind
 from verifier_service.mathematics.boxes import boxes_in, is_mention
+from verifier_service.mathematics.cases import values_by_cases
 from verifier_service.mathematics.closing_notes import NOTE, without_notes
 from verifier_service.mathematics.closing_numbers import (
     LEADS_TO_LIST,
@@ -77,6 +78,7 @@ from verifier_service.mathematics.markdown import (
     without_opening,
 )
 from verifier_service.mathematics.option_letters import chosen_letters
+from verifier_service.mathematics.other_questions import without_other_questions
 from verifier_service.mathematics.plain_text import text_command_arguments
 from verifier_service.mathematics.short_statements import (
     said_twice,
@@ -133,6 +135,7 @@ def extract(
     after = _GOES_ON.sub(r", \\ldots", after) if ", ." in after or ",." in after else after
     if not after:
         return None
+    after = without_other_questions(after).strip(BLANK)
     main, further = without_further_answers(after)
     found = _with_note(main, sources, tags)
     if further:
@@ -147,6 +150,11 @@ def extract(
 def _with_note(text: str, sources: Sequence[Source], tags: Sequence[str]) -> Extraction | None:
     """The answer before closing notes, or the announced one in them."""
     main = without_notes(text)
+    if (cases := values_by_cases(main)) and not any(f"<{name}>" in main for name in tags):
+        source: Source = "boxed" if cases[0].is_boxed else "answer_phrase"
+        if source in sources:
+            values = tuple(one.value for one in cases)
+            return Extraction(source, values, position=len(main))
     found = _first(main, sources, tags)
     if main != text and (found is None or found.source not in _ANNOUNCED):
         # The note holds the tag, the box or the phrase that the text before it lacks.

@@ -122,10 +122,14 @@ def final_answer(
         MAX_STATEMENT_CHARACTERS,
         alternatives,
     )
+    from verifier_service.mathematics.other_questions import (  # noqa: PLC0415
+        without_other_questions,
+    )
 
     after = after_reasoning(text)
     if after is None:
         return None
+    text = after = without_other_questions(after)
     main, offered_letter = _without_offers(text)
     if offered_letter and main.strip():
         text = after = main
