@@ -110,12 +110,12 @@ def values_by_cases(text: str) -> tuple[Case, ...]:
     """
     end = text[-MAX_CHARACTERS:]
     box = end.rfind("\\boxed{")
-    last = (
+    around = (
         end[max(0, box - _MAX_BEFORE_BOX) : box + _MAX_BEFORE_BOX]
         if box >= 0
         else end[-_MAX_CLAUSE:]
     )
-    if not any(map(last.__contains__, _WORDS)):
+    if not any(map(around.__contains__, _WORDS)):
         return ()
     clauses = _clauses(end)
     boxed = [place for place, one in enumerate(clauses) if "\\boxed{" in one]

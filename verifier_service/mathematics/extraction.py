@@ -45,6 +45,7 @@ from verifier_service.mathematics.delimited_math import (
     DISPLAY_END,
     OPENING,
     delimited,
+    end_of_chain,
     final_side,
     has_open_display,
 )
@@ -65,6 +66,7 @@ from verifier_service.mathematics.further_answers import (
     without_further_answers,
 )
 from verifier_service.mathematics.labelled_answers import (
+    answers_of_parts,
     labelled_answers,
     lone_values,
     repeated_answers,
@@ -86,6 +88,7 @@ from verifier_service.mathematics.short_statements import (
     stated_twice,
 )
 from verifier_service.mathematics.stated_sentence import (
+    main_clause,
     sentence_math,
     stated,
     without_aside,
@@ -355,6 +358,9 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
         return Extraction("answer_phrase", NOTHING)
     if (offered := offered_values(text, position)) is not None:
         return Extraction("answer_phrase", offered, "or")
+    behind = text[position:].lstrip(" *:\n\t")
+    if behind[:1] in "(（" and (parts := answers_of_parts(behind, may_have_more=False)):
+        return Extraction("answer_phrase", (parts,))
     if len(listed := listed_behind(text, position)) > 1:
         return Extraction("answer_phrase", listed)
     rest = _rest_behind(text, position)
@@ -427,8 +433,8 @@ def _rest_behind(text: str, end: int) -> str:
     return rest[adverb.end() :] if adverb else rest
 
 
-# The end of bold text before a word: the `**` of `18** apples`.
-_END_OF_BOLD = re.compile(r"(?<=[^\s*])\*\*(?=\s+[A-Za-z])")
+# The end of bold text before a word or a bracket: the `**` of `18** apples`.
+_END_OF_BOLD = re.compile(r"(?<=[^\s*])\*\*(?=\s+[A-Za-z(])")
 
 # A word before an answer that says nothing: the `therefore ` of `The answer is therefore 42.`
 _ADVERB = re.compile(
@@ -456,10 +462,11 @@ _RESTATED = re.compile(
 
 def _math(text: str) -> Extraction | None:
     """The whole text where it is a bare answer; else the last mathematics between delimiters."""
+    text = main_clause(text)
     if is_bare(text) or is_block(text):
         line = text if "\n" in text else closing_line(text)
         if bare := sentence_math(without_aside(line)):
-            return Extraction("math", (_with_unit_behind(bare, line),))
+            return Extraction("math", (_with_unit_behind(end_of_chain(bare), line),))
         bare = _bare(_LEAD_IN.sub("", line, count=1))
         hedge = (
             (_HEDGE.fullmatch(bare) or _RESTATED.fullmatch(bare)) if len(bare) < MAX_HEDGE else None
@@ -467,6 +474,8 @@ def _math(text: str) -> Extraction | None:
         if hedge is not None:
             return Extraction("math", (hedge[1].strip(), hedge[2].strip()), "or")
         return Extraction("math", (bare,))
+    if parts := answers_of_parts(text):
+        return Extraction("math", (parts,))
     if listed := listed_values(text) or lone_values(text):
         return Extraction("math", tuple(dict.fromkeys(listed)))
     found = delimited(text)
@@ -476,7 +485,8 @@ def _math(text: str) -> Extraction | None:
     last_line = closing_line(text)
     if found and stated_words(last_line) is not None:
         return Extraction("math", (last_line,))
-    if is_bare(last_line) and not OPENING.search(last_line) and not DISPLAY_END.match(last_line):
+    is_display = DISPLAY_END.match(last_line) or "\\end{" in last_line
+    if is_bare(last_line) and not OPENING.search(last_line) and not is_display:
         if (twice := stated_twice(text)) is not None:
             return Extraction("math", twice, "or")
         return Extraction("math", (_bare(last_line),))

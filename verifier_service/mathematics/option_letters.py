@@ -46,7 +46,7 @@ def labelled_option(text: str) -> Option | None:
     if len(text) > MAX_LABELLED_CHARACTERS:
         return None
     plain = unwrapped(without_text_commands(text))
-    match = None if _DECIMAL_OF_LETTER.fullmatch(plain) else _OPTION.fullmatch(plain)
+    match = None if _NO_MARK.fullmatch(plain) else _OPTION.fullmatch(plain)
     if match is None:
         return None
     behind = match["word"] or match["marked"] or match["bracketed"]
@@ -72,8 +72,9 @@ _OPTION = re.compile(
     r"|\s+(?P<word>\S.*)$)",
     re.DOTALL | re.IGNORECASE,
 )
-# A small letter right before a point and digits, which is no mark of an option: `h.5`.
-_DECIMAL_OF_LETTER = re.compile(r"[a-j]\.\d.*", re.DOTALL)
+# A small letter that is no mark of an option, right before a point and digits, or as the name of a
+# function: `h.5`, `g: x \mapsto 2x`.
+_NO_MARK = re.compile(r"[a-j](?:\.\d|\s?:\s?[a-z]\s?(?:\\mapsto|↦)).*", re.DOTALL)
 # The text of an option in brackets: the `(42)` of `B (42)`.
 _TEXT_IN_BRACKETS = re.compile(r"\((\$?[-−]?\d[^()]{0,60})\)[\s.]*")
 # Words behind an option that choose it: the `is correct` of `Option B is correct`.
