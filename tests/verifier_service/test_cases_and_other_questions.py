@@ -50,6 +50,8 @@ def test_the_value_of_one_case_is_no_answer(text: str, reference: str) -> None:
         ("4", "When n = 1, the answer is 2. When n = 2, the answer is 4."),
         ("6", "For n odd there are 0. For n even there are 6."),
         ("5", "If n is odd, the answer is 5. If n is even, the answer is 5."),
+        ("6", "Case 1: 2. Case 2: 4. The total is 6."),
+        ("6", "Case 1: n odd: 2. Case 2: n even: 4. So the total is 6."),
         ("12", "For the first day she pays 5. For both days she pays 12."),
     ],
 )

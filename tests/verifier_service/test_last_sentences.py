@@ -67,6 +67,7 @@ FUNCTIONS = [
     (r"x \mapsto 2x", "$2x$", 1),
     ("2x", r"$x\mapsto 3x$", 0),
     ("x", r"$x\mapsto 2x$", 0),
+    ("12", r"\boxed{x \mapsto 12}", 0),
 ]
 RESIDUES = [
     (r"7 \pmod 9", r"$x \equiv 7 \pmod 9$", 1),

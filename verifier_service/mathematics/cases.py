@@ -57,7 +57,9 @@ _NAMES_CASE = re.compile(
     r"[\W_]{0,9}(?:case|suppose|assuming|if|when)\b[^\n$=\\]{1,80}", re.IGNORECASE
 )
 # The beginning of that next one: `Then the answer is`.
-_CONCLUDES = re.compile(r"[\W_]{0,9}(?:then|so|thus|hence|the|we|it|here)\b", re.IGNORECASE)
+_CONCLUDES = re.compile(
+    r"[\W_]{0,9}(?:then|here|we|it|the\s(?:answer|result|value))\b", re.IGNORECASE
+)
 # The place between two clauses: behind `. `, before `, for even n`.
 _BETWEEN = re.compile(
     r"(?<=[.!;])\s+|\n+|,\s+(?=(?:(?:and|but|while|whereas)\s)?(?:if|when|for|otherwise)\b)"
@@ -137,7 +139,8 @@ def _clauses(text: str) -> list[str]:
     clauses = [one for one in _BETWEEN.split(text) if one.strip()][-_MAX_CLAUSES:]
     found: list[str] = []
     for clause in clauses:
-        if found and _NAMES_CASE.fullmatch(found[-1]) and _CONCLUDES.match(clause):
+        names_case = found and _NAMES_CASE.fullmatch(found[-1]) and not _case(found[-1])
+        if names_case and _CONCLUDES.match(clause):
             found[-1] = f"{found[-1]} {clause}"
         else:
             found.append(clause)
