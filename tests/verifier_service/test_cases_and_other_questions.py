@@ -27,6 +27,9 @@ BY_CASES = [
     "The answer is 5 if n is odd. The answer is 6 if n is even.",
     "For n odd: 5. For n even: 6.",
     "n odd: 5\nn even: 6",
+    "Odd n: 5. Even n: 6.",
+    "n odd gives 5 and n even gives 6.",
+    "For small n the answer is 5. For large n the answer is 6.",
     "If order matters, the answer is 5. If order does not matter, the answer is 6.",
     "For $x>0$ the answer is $5$; for $x<0$ it is $6$.",
     "When n is not prime: 5. When n is prime: 6.",
@@ -73,6 +76,8 @@ def test_cases_may_lead_to_one_answer(reference: str, text: str) -> None:
         "The example answer is 42.",
         "The sample answer is **42**.",
         "The old answer was 42.",
+        "The answer to a different question is 42.",
+        "The answer to the last exercise was 42.",
     ],
 )
 def test_the_answer_to_another_question_is_none(text: str) -> None:
@@ -94,6 +99,8 @@ def test_the_answer_to_another_question_is_none(text: str) -> None:
         "For example, the answer to 3 + 4 is 7.",
         "We found 42 in the previous step. The answer is 7.",
         "My previous answer is 7.",
+        "In the given example, the answer is 7.",
+        "For the sample, the result is 7.",
     ],
 )
 def test_the_answer_beside_that_of_another_question_is_read(text: str) -> None:

@@ -25,6 +25,8 @@ REASON_FIRST = [
     ("5", "$x=5$ or $x=-5$. As $x>0.5$, we have $x=5$ cm.", 1),
     ("5", "So $x = 5$ because $2 + 3 = 5$.", 1),
     ("5", "$x=5$. Since $2+3=5$, this is right.", 1),
+    ("5", "Since $x>0$, we do not get $x=5$.", 0),
+    ("5", "$x=4$. Since I cannot tell, we guess $x=5$.", 0),
     ("5, -5", "So $x=5$ or $x=-5$.", 1),
     ("5", "So $x=5$ or $x=-5$.", 0),
 ]
@@ -51,6 +53,7 @@ ROWS = [
     ("5", "\\begin{align*}\nx+2 &= 7 \\\\\nx &= 5\n\\end{align*}", 1),
     ("2", f"We get\n\\begin{{aligned}}\n{CHAIN}\n\\end{{aligned}}", 0),
     ("2", r"$$\begin{aligned} x &= 1 \\ y &= 2 \end{aligned}$$", 0),
+    ("5", r"\begin{aligned} x &= 5 \\ x &= 6 \end{aligned}", 0),
     ("x=1,y=2", r"$$\begin{cases}x=1\\y=2\end{cases}$$", 1),
 ]
 DECIMALS = [

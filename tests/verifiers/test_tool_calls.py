@@ -19,8 +19,8 @@ from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.tool_calls import ToolCalls
 
 ALL = ToolCalls()
-WEATHER = {"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}
-ADD = {"name": "add", "arguments": {"a": 1, "b": 2}}
+WEATHER: dict[str, Any] = {"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}
+ADD: dict[str, Any] = {"name": "add", "arguments": {"a": 1, "b": 2}}
 ONE: dict[str, Any] = {"tool_calls": [WEATHER]}
 TWO: dict[str, Any] = {"tool_calls": [WEATHER, ADD]}
 NONE: dict[str, Any] = {"tool_calls": []}

@@ -33,6 +33,8 @@ _WORDS = (
     "lse",
     "odd",
     "even",
+    "Odd",
+    "Even",
     "uppos",
     "ssum",
 )
@@ -43,7 +45,7 @@ _LEADS = (
 )
 # A clause with its condition first, or with its value first: `For n odd: 5`, `5 if n is odd`.
 _CONDITION_FIRST = re.compile(
-    rf"[\W_]{{0,9}}(?:(?:so|and|but|while|whereas|thus)\s)?(?P<condition>(?:{_HEAD}|[a-z]\s(?:is\s)?(?:odd|even)\b)"
+    rf"[\W_]{{0,9}}(?:(?:so|and|but|while|whereas|thus)\s)?(?P<condition>(?:{_HEAD}|(?:[a-z]\s(?:is\s)?)?(?:odd|even)\b)"
     rf"[^\n]{{0,120}}?)[\s:,.*]{{0,4}}{_LEADS}{_VALUE}(?:\s[a-z]{{1,12}}){{0,2}}[\W_]{{0,6}}",
     re.IGNORECASE,
 )
@@ -62,7 +64,8 @@ _CONCLUDES = re.compile(
 )
 # The place between two clauses: behind `. `, before `, for even n`.
 _BETWEEN = re.compile(
-    r"(?<=[.!;])\s+|\n+|,\s+(?=(?:(?:and|but|while|whereas)\s)?(?:if|when|for|otherwise)\b)"
+    r"(?<=[.!;])\s+|\n+|,\s+(?=(?:(?:and|but|while|whereas)\s)?(?:if|when|for|otherwise|odd|even)\b)"
+    r"|\sand\s(?=(?:if|when|for)\b|[a-z]\s(?:is\s)?(?:odd|even)\b)"
 )
 # Words and signs of which one excludes the other.
 _OPPOSITES = tuple(
@@ -77,6 +80,7 @@ _OPPOSITES = tuple(
         (r"\bordered\b", r"\bunordered\b"),
         (r"\b(?:distinct|different)\b", r"\b(?:identical|same|equal)\b"),
         (r"\bwith\b", r"\bwithout\b"),
+        (r"\bsmall\b", r"\b(?:large|big)\b"),
         (r"\binclu(?:de|ding)", r"\bexclu(?:de|ding)"),
         (r"\bmore\b", r"\b(?:less|fewer)\b"),
         (r"\bgreater\b", r"\b(?:less|smaller)\b"),

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from verifier_service.mathematics.closing_statement import FILLED
 from verifier_service.mathematics.markdown import trimmed
 
+_INNER = ("aligned", "gathered", "split")
+"""Environments that stand in display mathematics, or alone where that is forgotten."""
 ENVIRONMENTS = (
     *("align", "align*", "equation", "equation*", "gather", "gather*", "eqnarray"),
-    *("aligned", "gathered", "split"),
+    *_INNER,
 )
 
 # The beginning of mathematics: `$`, `\[`, `\begin{align}`.
@@ -88,6 +90,17 @@ _ROWS = re.compile(
     r"[\s.]*",
     re.DOTALL,
 )
+
+
+def rows_alone(text: str) -> str | None:
+    """The last side of a chain in rows that is all of a text; its rows where they are no chain.
+
+    None for any other text, and for environments that display mathematics by themselves.
+    """
+    text = text.strip()
+    if (rows := _ROWS.fullmatch(text)) is None or rows["name"] not in _INNER:
+        return None
+    return end_of_chain(text)
 
 
 def end_of_chain(statement: str) -> str:

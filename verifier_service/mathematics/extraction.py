@@ -48,6 +48,7 @@ from verifier_service.mathematics.delimited_math import (
     end_of_chain,
     final_side,
     has_open_display,
+    rows_alone,
 )
 from verifier_service.mathematics.denials import (
     is_denied,
@@ -462,7 +463,12 @@ _RESTATED = re.compile(
 
 def _math(text: str) -> Extraction | None:
     """The whole text where it is a bare answer; else the last mathematics between delimiters."""
-    text = main_clause(text)
+    if text.startswith("\\begin{") and (rows := rows_alone(text)) is not None:
+        return Extraction("math", (rows,))
+    if (main := main_clause(text)) != text:
+        if _REFUSED.search(main):
+            return Extraction("math", NOTHING)
+        text = main
     if is_bare(text) or is_block(text):
         line = text if "\n" in text else closing_line(text)
         if bare := sentence_math(without_aside(line)):

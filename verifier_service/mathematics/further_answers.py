@@ -49,25 +49,31 @@ _ARTICLE = r"(?:(?:my|the|our|an?|one)[ ])?(?:(?:possible|valid|acceptable|plaus
 # A clause that names a further answer: `Backup answer: 6`, `Another possible answer is 6`.
 _LABELLED = re.compile(
     rf"{_BEGINS}(?P<offer>{_ARTICLE}"
-    r"(?:(?:(?:alternat(?:iv)?e|back-?up|fall-?back|secondary|spare|reserve)"
-    r"(?:[ ](?:possible[ ])?(?:answer|choice|guess|option|value|result|solution))?"
+    r"(?:(?:(?:alternat(?:iv)?e|back-?up|fall-?back|secondary|spare|reserve|hedge)s?"
+    r"(?:[ ](?:possible[ ])?(?:answer|choice|guess|option|value|result)s?)?"
     r"|plan[ ]B|second[- ]best|next[- ]best"
-    r"|(?:second|other|next|(?:second|next)[- ]best)\s(?:possible\s|best\s)?(?:answer|choice|guess)"
+    r"|(?:second|other|next|(?:second|next)[- ]best)\s(?:possible\s|best\s)?"
+    r"(?:answer|choice|guess)s?"
     r"|another[ ](?:(?:possible|valid|acceptable|plausible|correct|right)[ ])?"
     rf"(?:answer|choice|guess|option|possibility|candidate)){_BOLD}[ ]?[:=]{_BOLD}"
     r"|(?:(?:alternat(?:iv)?e|back-?up|fall-?back|secondary)\s(?:possible\s)?(?:answer|choice|guess|option)"
     r"|(?:second|other|next|(?:second|next)[- ]best)[ ](?:possible[ ]|best[ ])?(?:answer|guess)"
     r"|another[ ](?:(?:possible|valid|acceptable|plausible|correct|right)[ ])?"
     r"(?:answer|option|possibility|candidate))[ ](?:is|would[ ]be|could[ ]be|might[ ]be))"
-    rf"[ \n]{{1,2}}{_BOLD}{_VALUE.format('value')}{_ENDS})",
+    rf"[ \n]{{1,2}}{_BOLD}(?:{_VALUE.format('value')}"
+    rf"(?:{_ENDS}|(?=,?[ ](?:(?:or|and)[ ])?[$\d-]|[ ]\())"
+    r"|(?P<other>(?=[^\n]{0,60}[\d+*/^=])(?:[^\sA-Za-z]|\\[a-z]{1,8}|(?<![A-Za-z])[a-z](?![A-Za-z])"
+    r"|[ ](?=[-+*/=\\\d]|[a-z]\b)){1,60}(?=[.]?\s{0,3}(?:\n|\Z)))))",
     re.IGNORECASE,
 )
 # A clause for the case that the answer is refused: `If that is wrong: 6`, `Otherwise, use 6.`
 _FALLBACK = re.compile(
     rf"{_BEGINS}(?P<offer>"
-    r"(?:(?:and|or|but)\s)?(?:if\s(?:not\b|wrong\b|rejected\b|(?:that|this|it|the\sanswer|my\sanswer)\b"
+    r"(?:(?:and|or|but)\s)?(?:(?:if|in\scase|should)\s"
+    r"(?:not\b|wrong\b|rejected\b|(?:that|this|it|the\sanswer|my\sanswer)\b"
     r"[^.,:\n]{0,30}\b(?:wrong|incorrect|rejected|refused|not[ ]\w{2,12}|no[ ]good|mistaken)\b)"
     r"[^.,:\n]{0,20}[,:]?|(?:or\s)?else\b,?|otherwise\b,?|failing\sthat\b,?|alternatively\b[,:]?|or\b,?"
+    r"|same\sfor\b|so\sdoes\b"
     r"|(?:(?:but|and)\s)?(?:it|this|the\sanswer)\s(?:could|might|may)\s(?:also|equally|just\sas\swell)\sbe)"
     r"\s(?:(?:then|please|use|try|take|read|accept|it|is|the|my|second|final|answer|i['’]d|say|i|would"
     r"|go|with|choose|pick|select|put|mark|as|could|might|may|be|also|maybe|perhaps|possibly)[\s,]{1,2}){0,7}"
@@ -77,7 +83,7 @@ _FALLBACK = re.compile(
 # A clause that calls another value as good: `6 also works.`, `$6$ is acceptable, too.`
 _AS_GOOD = re.compile(
     rf"(?:{_BEGINS}|,[ ])(?P<offer>(?:(?:and|but|though|although|note[ ]that|or)[ ])?"
-    rf"(?:[a-z]\s?=\s?)?{_BOLD}(?P<value>{_VALUE.format('one')}|\(?(?-i:[A-J])\)?(?![\w'’])){_BOLD}\s"
+    rf"(?:the\s(?:value|number|answer)\s)?(?:[a-z]\s?=\s?)?{_BOLD}(?P<value>{_VALUE.format('one')}|\(?(?-i:[A-J])\)?(?![\w'’])){_BOLD}\s"
     r"(?:(?:also|equally)\s(?:works|fits|qualifies|counts)|(?:works|fits|qualifies)\s(?:too|as\swell|also|equally)"
     r"|(?:is|are)\s(?:also\s|equally\s|just\sas\s)(?:an?\s)?(?:possible|right|correct|valid|fine|good"
     r"|acceptable|plausible|answer)(?:[ ]answer)?"
@@ -85,7 +91,8 @@ _AS_GOOD = re.compile(
     r"|(?:would|could|might|may)\s(?:also|equally)\s(?:work|do|fit|be\s(?:an?\s|the\s)?(?:right|correct|valid"
     r"|fine|accepted|acceptable|answer))"
     r"|is\s(?:an(?:other)?|the\sother)\s(?:valid\s|possible\s|alternative\s)?(?:possibility|option|answer|candidate)"
-    r"|is\s(?:my|the)\s(?:second|back-?up|fall-?back|alternative|other)\s(?:choice|guess|answer|option))"
+    r"|is\s(?:my|the)\s(?:(?:second|other)\s(?:choice|guess|answer|option)"
+    r"|(?:back-?up|fall-?back|alternative)(?:\s(?:choice|guess|answer|option))?))"
     r"(?=[ \t]{0,9}(?:[.!;\n)]|\Z)))",
     re.IGNORECASE,
 )
@@ -103,17 +110,18 @@ _CLAUSES = (
     (
         _LABELLED,
         "lternat|nother |ack-up|ackup|all-back|allback|econd|ext best|ext-best|ther ans"
-        "|ther cho|ther gue|plan B|Plan B|spare |Spare |eserve ",
+        "|ther cho|ther gue|plan B|Plan B|spare |Spare |eserve |edge: |edge answer",
     ),
     (
         _FALLBACK,
         "lse |lse,|therwise|lternatively|ailing that|f that|f this|f it |f it's|f the answer"
-        "|f my answer|f not|f wrong|f rejected|so be |ly be |ll be "
-        "|\nor |\nOr |. or |. Or |(or |; or ",
+        "|f my answer|f not|f wrong|f rejected|n case |hould "
+        "|ame for |o does |so be |ly be |ll be |\nor |\nOr |. or |. Or |(or |; or ",
     ),
     (
         _AS_GOOD,
-        "also |equally | too|s well|just as |choice|guess|option|possibility|another |the other ",
+        "also |equally | too|s well|just as |choice|guess|option|possibility|another "
+        "|the other |back-up|backup|fallback|alternative",
     ),
     (_IN_BRACKETS, "(or |(if |(when |(unless | if | when | unless | depending "),
 )
@@ -125,6 +133,8 @@ _SETTLES = re.compile(
     re.IGNORECASE,
 )
 _MAX_SETTLING = 120
+# A value, or an equation that gives a letter one; no equation to solve: `x = 6`, but not `2x = 10`.
+_STATES_VALUE = re.compile(r"(?:[A-Za-z](?:_\w)?\s?=)?[^=]*")
 _MARKS = "$*_() "
 
 
@@ -144,6 +154,7 @@ def without_further_answers(text: str) -> tuple[str, tuple[FurtherAnswer, ...]]:
         if any(map(end_of_text.__contains__, words))
         for one in clause.finditer(text, start)
         if not _SETTLES.search(text, one.end("offer"), one.end("offer") + _MAX_SETTLING)
+        and _STATES_VALUE.fullmatch(_value(one))
     ]
     if not found:
         return text, ()
@@ -188,6 +199,6 @@ def offered_beside(text: str, position: int, further: Sequence[FurtherAnswer]) -
         or (
             one.is_labelled
             and position - one.position <= _MAX_BETWEEN
-            and text[one.position : position].count("\n") < 2
+            and text[one.position : position].count("\n") < 3
         )
     )

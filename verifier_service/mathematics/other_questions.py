@@ -5,23 +5,18 @@ from __future__ import annotations
 import re
 
 # Words without which no text names another question.
-_WORDS = (
-    "xample",
-    "ample ",
-    "revious",
-    "arlier",
-    "receding",
-    "rior ",
-    "he old ",
-    "ormer ",
-    "he last q",
+_WORDS = tuple(
+    "xample|ample |revious|arlier|receding|rior |he old |ormer |he last |ifferent |ther q".split(
+        "|"
+    )
 )
 _OTHER = (
-    r"(?:(?:previous|preceding|earlier|prior|former|old|other|sample|example|worked|given)\s){1,2}"
+    r"(?:(?:previous|preceding|earlier|prior|former|old|other|different|sample|example)"
+    r"\s){1,2}"
 )
 _QUESTION = r"(?:question|problem|exercise|example|task|sample|case\sabove|one)"
 _NAME = (
-    rf"(?:the|an?|that|your)\s(?:{_OTHER}{_QUESTION}|(?:example|sample)"
+    rf"(?:the|an?|that|your)\s(?:{_OTHER}{_QUESTION}|example"
     r"|last\s(?:question|problem|exercise))"
 )
 # A value that ends its clause: ` 42.`, ` \boxed{42},`.
@@ -33,11 +28,12 @@ _VALUE = (
 # the answer is 42`, `The sample answer is 42`.
 _CLAUSE = re.compile(
     rf"(?:\A|(?<=[\n.!?;])\s?|(?<=[\n.!?;]\s)|(?<=\*\*))(?:(?:note\sthat|recall\sthat|we\sknow\sthat)\s)?(?:"
-    rf"(?:in|for|from|as\sin)\s{_NAME}(?:\sabove)?,?\s(?:we\s(?:had|got|have|get|found)|it\s(?:is|was)"
+    rf"(?:in|for|from|to|as\sin)\s{_NAME}(?:\sabove)?,?\s(?:we\s(?:had|got|have|get|found)|it\s(?:is|was)"
     rf"|the\s(?:final\s|correct\s)?(?:answer|result|solution)\s(?:is|was)|(?:answer|result)\s(?:is|was))"
     rf"|the\s(?:final\s|correct\s)?(?:answer|result|solution)\s(?:to|of|for|in|from)\s{_NAME}(?:\sabove)?\s(?:is|was)"
+    r"|previously,?\sthe\s(?:answer|result)\swas"
     rf"|{_NAME}['\u2019]s\s(?:final\s|correct\s)?(?:answer|result|solution)\s(?:is|was)"
-    r"|the\s(?:(?:sample|example|old)\s(?:answer|result|solution)\s(?:is|was)"
+    r"|the\s(?:(?:(?:example|old)\s(?:answer|result|solution)|sample\sanswer)\s(?:is|was)"
     r"|(?:previous|preceding|earlier|prior|former)\s(?:answer|result|solution)\swas)"
     rf"){_VALUE}[.,;!]?",
     re.IGNORECASE,

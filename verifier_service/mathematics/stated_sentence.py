@@ -151,7 +151,9 @@ def _is_list(line: str, spans: Sequence[DelimitedMath]) -> bool:
 
 # A last sentence with its reason first: `Since $x > 0$, we get $x = 5$.`
 _REASON_FIRST = re.compile(
-    r"(?:\A|[.!?]\s|\n)[\s*]{0,4}(?:since|because|as|given)\s(?:[^.!?\n,]|\.(?=\d)){1,120},\s"
+    r"(?:\A|[.!?]\s|\n)[\s*]{0,4}(?:since|because|as|given)\s"
+    r"(?![^.!?\n]{0,200}\b(?:cannot|guess|assume|suppose|unsure|unknown|not\ssure)\b|[^.!?\n]{0,200}n['’]t\b)"
+    r"(?:[^.!?\n,]|\.(?=\d)){1,120},\s"
     r"(?P<main>(?:so|then|we|it|the|this|that|only|thus|hence|therefore|\$|\\\()[^\n]*)\Z",
     re.IGNORECASE,
 )
