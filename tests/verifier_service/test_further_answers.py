@@ -51,6 +51,9 @@ OFFERING_SIX = [
     "Answer: 5\nOther answers: 6, 7",
     "Alternative: 6\n\nAnswer: 5",
     "\\boxed{5}\nAlternative: 5+1",
+    "\\boxed{5}, alternative: 6",
+    "\\boxed{5}\nRunner-up: 6",
+    "The answer is 5. 6 would be fine too.",
     "#### 5\nAlternative: 6",
     "#### 5\nBackup answer: 6",
 ]

@@ -54,6 +54,8 @@ _VALUE_FIRST = re.compile(
     r"(?P<condition>(?:if|when|whenever|for|otherwise|else)\b[^\n]{0,120}?)[\s.!*]{0,4}",
     re.IGNORECASE,
 )
+# A word of a case that does not hold: `If n were even, it would be 6.`
+_UNREAL = re.compile(r"\b(?:were|had)\b", re.IGNORECASE)
 # A clause that only names a case, whose value stands in the next one: `Case 2: n even.`
 _NAMES_CASE = re.compile(
     r"[\W_]{0,9}(?:case|suppose|assuming|if|when)\b[^\n$=\\]{1,80}", re.IGNORECASE
@@ -126,13 +128,20 @@ def values_by_cases(text: str) -> tuple[Case, ...]:
     clauses = _clauses(end)
     boxed = [place for place, one in enumerate(clauses) if "\\boxed{" in one]
     last = boxed[-1] if boxed else len(clauses) - 1
+    if boxed and last + 1 < len(clauses) and _case(clauses[last + 1]):
+        last += 1  # the other case stands behind the box
     if last < 1:
         return ()
     one = _case(clauses[last])
     other = _case(clauses[last - 1]) if one else None
-    if other is None or one is None or other.value == one.value or other.is_boxed != one.is_boxed:
+    if (
+        other is None
+        or one is None
+        or other.value == one.value
+        or (one.is_boxed and not other.is_boxed)
+    ):
         return ()
-    are_plain = not one.is_boxed and "answer" not in clauses[last].lower()
+    are_plain = not other.is_boxed and "answer" not in clauses[last].lower()
     if are_plain and "0" in (one.value, other.value):  # the case that counts nothing
         return ()
     return (other, one) if _exclude_each_other(other.condition, one.condition) else ()
@@ -155,7 +164,7 @@ def _case(clause: str) -> Case | None:
     if len(clause) > _MAX_CLAUSE:
         return None
     match = _CONDITION_FIRST.fullmatch(clause) or _VALUE_FIRST.fullmatch(clause)
-    if match is None:
+    if match is None or _UNREAL.search(clause):
         return None
     value = match["boxed"] or match["value"].strip("$")
     return Case(match["condition"].strip(), value, match["boxed"] is not None)

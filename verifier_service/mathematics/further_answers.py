@@ -48,10 +48,10 @@ _ENDS = (
 _ARTICLE = r"(?:(?:my|the|our|an?|one)[ ])?(?:(?:possible|valid|acceptable|plausible|likely)[ ])?"
 # A clause that names a further answer: `Backup answer: 6`, `Another possible answer is 6`.
 _LABELLED = re.compile(
-    rf"{_BEGINS}(?P<offer>{_ARTICLE}"
+    rf"(?:{_BEGINS}|,[ ])(?P<offer>{_ARTICLE}"
     r"(?:(?:(?:alternat(?:iv)?e|back-?up|fall-?back|secondary|spare|reserve|hedge)s?"
     r"(?:[ ](?:possible[ ])?(?:answer|choice|guess|option|value|result)s?)?"
-    r"|plan[ ]B|second[- ]best|next[- ]best"
+    r"|plan[ ]B|second[- ]best|next[- ]best|less[ ]likely|runner-up"
     r"|(?:second|other|next|(?:second|next)[- ]best)\s(?:possible\s|best\s)?"
     r"(?:answer|choice|guess)s?"
     r"|another[ ](?:(?:possible|valid|acceptable|plausible|correct|right)[ ])?"
@@ -82,12 +82,13 @@ _FALLBACK = re.compile(
 )
 # A clause that calls another value as good: `6 also works.`, `$6$ is acceptable, too.`
 _AS_GOOD = re.compile(
-    rf"(?:{_BEGINS}|,[ ])(?P<offer>(?:(?:and|but|though|although|note[ ]that|or)[ ])?"
+    rf"(?:{_BEGINS}|,[ ])(?P<offer>(?:(?:and|but|though|although|note[ ]that|or|I[ ]think)[ ])?"
     rf"(?:the\s(?:value|number|answer)\s)?(?:[a-z]\s?=\s?)?{_BOLD}(?P<value>{_VALUE.format('one')}|\(?(?-i:[A-J])\)?(?![\w'’])){_BOLD}\s"
     r"(?:(?:also|equally)\s(?:works|fits|qualifies|counts)|(?:works|fits|qualifies)\s(?:too|as\swell|also|equally)"
     r"|(?:is|are)\s(?:also\s|equally\s|just\sas\s)(?:an?\s)?(?:possible|right|correct|valid|fine|good"
     r"|acceptable|plausible|answer)(?:[ ]answer)?"
-    r"|is[ ](?:possible|right|correct|valid|acceptable|plausible),?[ ](?:too|as[ ]well)"
+    r"|(?:is|would[ ]be)[ ](?:possible|right|correct|valid|acceptable|plausible|fine|ok(?:ay)?),?"
+    r"[ ](?:too|as[ ]well)"
     r"|(?:would|could|might|may)\s(?:also|equally)\s(?:work|do|fit|be\s(?:an?\s|the\s)?(?:right|correct|valid"
     r"|fine|accepted|acceptable|answer))"
     r"|is\s(?:an(?:other)?|the\sother)\s(?:valid\s|possible\s|alternative\s)?(?:possibility|option|answer|candidate)"
@@ -110,7 +111,8 @@ _CLAUSES = (
     (
         _LABELLED,
         "lternat|nother |ack-up|ackup|all-back|allback|econd|ext best|ext-best|ther ans"
-        "|ther cho|ther gue|plan B|Plan B|spare |Spare |eserve |edge: |edge answer",
+        "|ther cho|ther gue|plan B|Plan B|spare |Spare |eserve |edge: |edge answer"
+        "|ess likely|unner-up",
     ),
     (
         _FALLBACK,
