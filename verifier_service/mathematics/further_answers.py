@@ -14,6 +14,8 @@ from verifier_service.mathematics.closing_numbers import number_text
 
 MAX_CHARACTERS = 1000
 """Longest end of a text in which offers are sought."""
+_MAX_BEFORE_BOX = 120
+"""Most characters before the last box in which offers are sought."""
 _MAX_BETWEEN = 60
 """Most characters between the label of an offer and the answer behind it."""
 
@@ -148,7 +150,8 @@ def without_further_answers(text: str) -> tuple[str, tuple[FurtherAnswer, ...]]:
     >>> without_further_answers("It is 5. 6 also works. But 5 is smaller.")[1]
     ()
     """
-    start = max(0, len(text) - MAX_CHARACTERS)
+    before_box = text.rfind("\\boxed{") - _MAX_BEFORE_BOX
+    start = max(0, len(text) - MAX_CHARACTERS, before_box)
     end_of_text = text[start:]
     found = [
         (one.start("offer"), one.end("offer"), _value(one), clause is _LABELLED)
