@@ -310,7 +310,7 @@ BOXED: dict[str, list[tuple[str, str, str]]] = {
         (r"\frac35", r"\frac{3}{5} \text{ (in lowest terms)}", EQUAL),
         ("x=2", r"x=2 \text{ (the only solution)}", EQUAL),
         ("14", r"14\quad\checkmark", EQUAL),
-        ("14", r"14 \text{ (or 15)}", DIFFERENT),
+        ("14", r"14 \text{ (or 15)}", "ambiguous_answer"),
     ],
     "a sign too many": [
         ("5", "5-", DIFFERENT),

@@ -19,8 +19,8 @@ from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.tool_calls import ToolCalls
 
 ALL = ToolCalls()
-WEATHER = {"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}
-ADD = {"name": "add", "arguments": {"a": 1, "b": 2}}
+WEATHER: dict[str, Any] = {"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}
+ADD: dict[str, Any] = {"name": "add", "arguments": {"a": 1, "b": 2}}
 ONE: dict[str, Any] = {"tool_calls": [WEATHER]}
 TWO: dict[str, Any] = {"tool_calls": [WEATHER, ADD]}
 NONE: dict[str, Any] = {"tool_calls": []}
@@ -106,6 +106,27 @@ MODEL_FORMS = [
     f"{ARGUMENTS}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>",  # noqa: RUF001
     "<｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>"  # noqa: RUF001
     f"{ARGUMENTS}<｜tool▁call▁end｜>",  # noqa: RUF001
+    "<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>"
+    f"{ARGUMENTS}<|call|>",
+    f"<|channel|>commentary to=functions.get_weather json<|message|>{ARGUMENTS}",
+    "<|channel|>analysis<|message|>add(a=1)?<|end|><|start|>assistant<|channel|>commentary<|message|>"
+    "I look.<|end|><|start|>assistant<|channel|>commentary to=functions.get_weather "
+    f"<|constrain|>json<|message|>{ARGUMENTS}<|call|>",
+    "<|start|>assistant to=functions.get_weather<|channel|>commentary json<|message|>"
+    f"{ARGUMENTS}<|call|>",
+    f"<|channel|>commentary to=functions.get_weather<|message|>{ARGUMENTS}<|call|>"
+    "<|start|>assistant<|channel|>final<|message|>I look.<|return|>",
+    "I look.<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0"
+    f"<|tool_call_argument_begin|>{ARGUMENTS}<|tool_call_end|><|tool_calls_section_end|><|im_end|>",
+    f"<|tool_call_begin|>get_weather<|tool_call_argument_begin|>{ARGUMENTS}<|tool_call_end|>",
+    '<minimax:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n'
+    '<parameter name="days">3</parameter>\n</invoke>\n</minimax:tool_call>',
+    '<function_calls><invoke name="get_weather"><parameter name="city">Paris</parameter>'
+    '<parameter name="days">3</parameter></invoke></function_calls>',
+    f"Thought: I look.\nAction: get_weather\nAction Input: {ARGUMENTS}",
+    f"Thought: I look.\nAction: get_weather\nAction Input: {ARGUMENTS}\nObservation: sunny\n"
+    "Thought: I know.\nFinal Answer: sunny",
+    f"Action: get_weather\nAction Input:\n```json\n{ARGUMENTS}\n```",
 ]
 
 
@@ -133,6 +154,33 @@ def test_a_call_is_read_as_single_models_write_it(text: str) -> None:
             f"<function={one['name']}>{json.dumps(one['arguments'])}</function>\n"
             for one in [WEATHER, ADD]
         ),
+        "".join(
+            f"<|start|>assistant<|channel|>commentary to=functions.{one['name']}<|message|>"
+            f"{json.dumps(one['arguments'])}<|call|>"
+            for one in [WEATHER, ADD]
+        ),
+        "<|tool_calls_section_begin|>"
+        + "".join(
+            f"<|tool_call_begin|>functions.{one['name']}:{place}<|tool_call_argument_begin|>"
+            f"{json.dumps(one['arguments'])}<|tool_call_end|>"
+            for place, one in enumerate([WEATHER, ADD])
+        )
+        + "<|tool_calls_section_end|>",
+        "<minimax:tool_call>"
+        + "".join(
+            f'<invoke name="{one["name"]}">'
+            + "".join(
+                f'<parameter name="{name}">{value}</parameter>'
+                for name, value in one["arguments"].items()
+            )
+            + "</invoke>\n"
+            for one in [WEATHER, ADD]
+        )
+        + "</minimax:tool_call>",
+        "\n".join(
+            f"Action: {one['name']}\nAction Input: {json.dumps(one['arguments'])}\nObservation: 1"
+            for one in [WEATHER, ADD]
+        ),
     ],
 )
 def test_several_calls_are_read_as_single_models_write_them(text: str) -> None:
@@ -157,6 +205,19 @@ def test_several_calls_are_read_as_single_models_write_them(text: str) -> None:
         '<function=get_weather>{"city": "Rome", "city": "Paris", "days": 3}</function>',
         f"<tool_calls>[{json.dumps(WEATHER)}]</tool_calls><tool_calls>[{json.dumps(ADD)}]</tool_calls>",
         f"<tool_call><function=get_weather>{ARGUMENTS}</function>{json.dumps(ADD)}</tool_call>",
+        "<|tool_calls_section_begin|><|tool_call_begin|><|tool_call_end|>",
+        f"<|tool_call_begin|>get_weather{ARGUMENTS}<|tool_call_end|>",
+        f"<|channel|>commentary to=functions.get_weather<|message|>{ARGUMENTS[:-1]}<|call|>",
+        f"<|channel|>commentary to=functions.get_weather<|message|>{ARGUMENTS} or so<|call|>",
+        "<|channel|>commentary to=functions.f<|message|>" * 10_000,
+        '<invoke name="get_weather"><parameter name="city">Paris'
+        '<parameter name="days">3</parameter></invoke>',
+        f'<invoke name="get_weather">{ARGUMENTS}</invoke>',
+        '<invoke name="get_weather"><parameter name="city">Rome</parameter><parameter name="city">'
+        'Paris</parameter><parameter name="days">3</parameter></invoke>',
+        f"Action: get_weather\nAction Input: {ARGUMENTS} or so",
+        f"Action: get_weather\nAction Input: {ARGUMENTS[:-1]}",
+        "Action: get_weather\nAction Input: Paris",
         "[TOOL_CALLS]" * 50_000,
         f"[TOOL_CALLS]add{json.dumps(ADD['arguments'])}" * 200,
     ],
@@ -213,6 +274,15 @@ def test_text_without_a_call_calls_nothing(text: str) -> None:
         ('<invoke name="f"><parameter name="a">1</parameter></invoke>', "Invoke f by name."),
         ('<|channel|>commentary to=functions.f<|message|>{"a": 1}', "A commentary to f."),
         ("Thought: hm\nAction: f\nAction Input: 1", "Action: take an umbrella."),
+        (
+            "<|channel|>commentary to=functions.f<|message|>{}<|call|><|start|>assistant"
+            "<|channel|>final<|message|>Hello.",
+            "<|channel|>analysis<|message|>f?<|end|><|start|>assistant<|channel|>final<|message|>Hello.",
+        ),
+        ("<|start|>assistant to=functions.f<|channel|>commentary<|message|>{}", "The assistant."),
+        ("<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}", "Functions begin."),
+        ('<｜DSML｜invoke name="f">', "The sign ｜."),  # noqa: RUF001
+        ('Action:\n```\n{"action": "f", "action_input": {}}\n```', "The action_input is empty."),
         ("```tool_code\nf(a=1)\n```", "```python\nx = 1\n```"),
         ("<｜tool▁call▁begin｜>f", "The | sign."),  # noqa: RUF001
     ],

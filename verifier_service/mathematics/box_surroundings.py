@@ -84,7 +84,7 @@ _VALUE = (
 # `\boxed{\frac{2}{3}} or about 0.67`, is no other value, nor is what a reason is about: ` (or else
 # $J$ would have more factors)`.
 _OFFERED = re.compile(
-    r"[\s$)\]\\*~]{0,8}[,;.，]?\s{0,3}(?:\\text\{\s{0,3})?[(\[]?(?:\\text\{\s{0,3})?"
+    r"[\s$)\]\\*~]{0,8}[,;.，—–-]?\s{0,3}(?:\\text\{\s{0,3})?[(\[]?(?:\\text\{\s{0,3})?"
     r"(?:或者?|または|もしくは|또는|(?:or|oder|ou|oppure|или|alternatively|possibly"
     r"|perhaps|maybe|(?:but|and)\s+(?:possibly|perhaps|maybe)"
     r"|(?:it\s+)?(?:could|might|may)\s+(?:also|equally|just\s+as\s+well)\s+be"

@@ -140,14 +140,24 @@ def last_of_results(line: str) -> str | None:
 # A sentence about one number that says when, or what for, behind it: `So she has 42 apples after 3
 # days.`, `Alice needs 42 apples to feed 7 people.`
 _FIRST_NUMBER = re.compile(
-    r"(?:[A-Za-z'’,]+\s+){1,12}?(?:is|are|was|were|be|has|have|had|needs?|needed|gets?|got|makes?|made|earns?"
-    r"|earned|saves?|saved|runs?|ran|walks?|walked|eats?|ate|reads?|sells?|sold|buys?|bought|spends?|spent)\s+"
-    r"(?:(?:a\s+total\s+of|exactly|only)\s+)?(?P<value>[$€£]?\d[\d,]*(?:\.\d+)?)"
+    r"(?:(?:[A-Za-z'’,]+\s+){1,12}?(?:is|are|was|were|be|has|have|had|needs?|needed|gets?|got|makes?|made|earns?"
+    r"|earned|saves?|saved|runs?|ran|walks?|walked|eats?|ate|reads?|sells?|sold|buys?|bought|spends?|spent)\s+)?"
+    r"(?:(?:a\s+total\s+of|exactly|only)\s+)?\*{0,2}(?P<value>[$€£]?\d[\d,]*(?:\.\d+)?)\*{0,2}"
     r"(?P<noun>(?:\s+(?!(?:or|and|to|in|of|per|out|times|more|less|fewer|than)\b)[A-Za-z'’]+){1,4})"
     r"(?:\s+left)?\s+(?:(?:after|in|within|during|until|before|by)\s+(?:the\s+)?"
     r"(?:(?:first|last|next|day|week|month|year|hour|end\s+of)\s+){0,2}"
     r"(?:\d{4}|\d+(?:\.\d+)?\s+(?:\w+\s+)?(?:second|minute|hour|day|week|month|year|game|trip|round|lap)s?)"
     r"|to\s+(?!every\b|each\b)[a-z]{3,}\s+(?:the\s+|all\s+)?\d+\s+[a-z]+)\.?",
+    re.IGNORECASE,
+)
+
+# A number that is left of another one: `He has 5 apples left from the initial 20.`
+_LEFT = re.compile(
+    r"(?:[A-Za-z'’,]+\s+){0,12}?\*{0,2}(?P<value>[$€£]?\d[\d,]*(?:\.\d+)?)\*{0,2}(?:\s+[A-Za-z'’]+){0,4}?"
+    r"\s+(?:(?:left|remaining|remain)\s+(?:from|of|out\s+of)\s+(?:the|his|her|their|its|an?)\s+"
+    r"(?:initial|original|starting|total(?:\s+of)?)\s+\d[\d,]*(?:\s+[a-z]+){0,3}"
+    r"|(?:of|out\s+of)\s+(?:the|his|her|their|its)\s+(?:initial|original)\s+\d[\d,]*(?:\s+[a-z]+){0,3}?"
+    r"\s+(?:are\s+left|remain|left))\.?",
     re.IGNORECASE,
 )
 
@@ -169,6 +179,8 @@ def closing_result(line: str) -> tuple[int, int] | None:
     ((18, 21), None)
     >>> closing_result("So she has 42 apples after 3 days."), closing_result("3 boys to 4 girls")
     ((11, 13), None)
+    >>> closing_result("**9** ways to pack 5 books"), closing_result("5 left of the initial 20")
+    ((2, 3), (0, 1))
     """
     results = list(_RESULT.finditer(line))
     if results:
@@ -178,7 +190,11 @@ def closing_result(line: str) -> tuple[int, int] | None:
         goes_on = _GOES_ON.search(_PASSIVE.sub("", behind)) is not None
         return None if is_last or goes_on else (start, end)
     sentence = re.split(r"(?<=[.!?])\s+", line.strip("* "))[-1]
-    match = _FIRST_NUMBER.fullmatch(sentence) or _REMAINDER.fullmatch(sentence)
+    match = (
+        _FIRST_NUMBER.fullmatch(sentence)
+        or _REMAINDER.fullmatch(sentence)
+        or _LEFT.fullmatch(sentence)
+    )
     if match is None:
         return None
     offset = line.rindex(sentence)

@@ -62,9 +62,14 @@ _ALWAYS = re.compile(
     r"(?P<answer>(?:all|any|every)\s+real\s+(?:numbers?|values?))(?:\s+(?:of\s+)?[a-z])?",
     re.IGNORECASE,
 )
-# What does not exist: the `does not exist` of `The limit does not exist`.
+# What does not exist or does not converge: the `does not exist` of `The limit does not exist`, the
+# `converges` of `The series converges by the ratio test`.
 _MISSING = re.compile(
-    r"(?P<subject>.*?)\b(?P<answer>does\s+not\s+exist|diverges|converges)", re.IGNORECASE
+    r"(?P<subject>.*?)\b(?P<answer>does\s+not\s+exist"
+    r"|diverges|(?:converges|is\s+convergent)(?:\s+(?:absolutely|conditionally))?"
+    r"|do(?:es\s+not|esn['’]t)\s+converge|is\s+(?:(?:absolutely|conditionally|not)\s+)?convergent|is\s+divergent)"
+    r"(?:\s+by\s+(?:the\s+)?[\w' -]{1,40}\stest)?",
+    re.IGNORECASE,
 )
 _SET_PHRASES = (_NONE, _ALWAYS, _MISSING)
 # The beginning of a line that answers yes or no: the `Yes, ` of `Yes, it is.`
@@ -147,7 +152,8 @@ def _answer_of(sentence: str, *, may_be_any: bool) -> str | None:
         return None
     for phrase in _SET_PHRASES:
         if (match := phrase.fullmatch(sentence)) is not None:
-            return None if DENIAL.search(match["subject"]) else match["answer"]
+            answer = re.sub(r"n['’]t\b", " not", match["answer"])
+            return None if DENIAL.search(match["subject"]) else answer
     match = _STATEMENT.fullmatch(sentence)
     if match is None or not may_be_any or DENIAL.search(match["subject"]):
         return None

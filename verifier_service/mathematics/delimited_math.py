@@ -9,11 +9,17 @@ from dataclasses import dataclass
 from verifier_service.mathematics.closing_statement import FILLED
 from verifier_service.mathematics.markdown import trimmed
 
-ENVIRONMENTS = ("align", "align*", "equation", "equation*", "gather", "gather*", "eqnarray")
+_INNER = ("aligned", "gathered", "split")
+"""Environments that stand in display mathematics, or alone where that is forgotten."""
+ENVIRONMENTS = (
+    *("align", "align*", "equation", "equation*", "gather", "gather*", "eqnarray"),
+    *_INNER,
+)
 
 # The beginning of mathematics: `$`, `\[`, `\begin{align}`.
 OPENING = re.compile(
-    r"\$\$|(?<!\\)\$|(?<!\\)\\\[|(?<!\\)\\\(|\\begin\{(?:align|equation|gather)\*?\}|\\begin\{eqnarray\}"
+    r"\$\$|(?<!\\)\$|(?<!\\)\\\[|(?<!\\)\\\(|\\begin\{(?:align|equation|gather)\*?\}"
+    r"|\\begin\{(?:eqnarray|aligned|gathered|split)\}"
 )
 
 _CLOSING = {"$$": "$$", "$": "$", "\\[": "\\]", "\\(": "\\)"} | {
@@ -78,8 +84,41 @@ def has_open_display(rest: str) -> bool:
     return opening is not None and opening[0] != "$"
 
 
+# An environment inside display mathematics that only sets its rows.
+_ROWS = re.compile(
+    r"\\begin\{(?P<name>(?:align|gather)(?:ed|\*)?|split)\}(?P<rows>(?:(?!\\begin|\\end).)*)\\end\{(?P=name)\}"
+    r"[\s.]*",
+    re.DOTALL,
+)
+
+
+def rows_alone(text: str) -> str | None:
+    """The last side of a chain in rows that is all of a text; its rows where they are no chain.
+
+    None for any other text, and for environments that display mathematics by themselves.
+    """
+    text = text.strip()
+    if (rows := _ROWS.fullmatch(text)) is None or rows["name"] not in _INNER:
+        return None
+    return end_of_chain(text)
+
+
+def end_of_chain(statement: str) -> str:
+    """The last side of a chain in rows of an environment; any other statement as it is.
+
+    >>> end_of_chain(r"\\begin{split}x&=2+3\\\\&=5\\end{split}")
+    '5'
+    """
+    if not statement.startswith("\\begin") or (rows := _ROWS.fullmatch(statement)) is None:
+        return statement
+    is_chain = rows["rows"].rstrip("\\ \n").rpartition("\\\\")[2].lstrip().startswith("&")
+    return final_side(statement) if is_chain else statement
+
+
 def final_side(statement: str) -> str:
     """The last row of several, and the end of a chain of equations."""
+    if (rows_alone := _ROWS.fullmatch(statement)) is not None:
+        statement = rows_alone["rows"].strip()
     if "\\begin" not in statement:
         rows = [row for row in statement.split("\\\\") if FILLED.search(row)]
         if len(rows) > 1 and "&" in statement:

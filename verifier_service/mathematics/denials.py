@@ -13,6 +13,8 @@ def is_disowned(announcement: re.Match[str]) -> bool:
     text, end = announcement.string, announcement.start()
     begin = max(0, end - MAX_DENIAL_CHARACTERS)
     begin = max(begin, text.rfind("\n", begin, announcement.end() - 1) + 1)
+    if _REMAINING.search(text, begin, end) and _SEVERAL_WRONG.match(text, end):
+        return True
     is_denied = _DISOWNED.search(text, begin, end) is not None
     return is_denied and _COUNTED.search(text, begin, end) is None
 
@@ -39,6 +41,12 @@ _DISOWNING = (
 )
 # Such a denial at the end of a text.
 _DISOWNED = re.compile(_DISOWNING + "$", re.IGNORECASE)
+# A word for all options but the answer, and what is said of them: `other `, `options: B is wrong`.
+_REMAINING = re.compile(r"\b(?:other|remaining)[ *_]+$", re.IGNORECASE)
+_SEVERAL_WRONG = re.compile(
+    r"(?:option|choice|answer)s\b[^\n]{0,200}\b(?:wrong|incorrect|false|not|fails?|eliminated|ruled)\b",
+    re.IGNORECASE,
+)
 # Words that count wrong answers and deny none: `number of wrong ` before `answers is 12`.
 _COUNTED = re.compile(
     r"(?:\b(?:total|(?:number|count|fraction|percentage|proportion|probability|chance)s?[ ]+"

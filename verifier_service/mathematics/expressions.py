@@ -79,7 +79,10 @@ def difference(left: Expression, right: Expression) -> Expression:
 
 
 def quotient(numerator: Expression, denominator: Expression) -> Expression:
-    """Numerator over denominator; two whole numbers become one `Number`, 1/2."""
+    """Numerator over denominator; two whole numbers become one `Number`, 1/2.
+
+    Large factorials are cancelled: they are too large to be computed.
+    """
     if (
         isinstance(numerator, Number)
         and isinstance(denominator, Number)
@@ -89,7 +92,32 @@ def quotient(numerator: Expression, denominator: Expression) -> Expression:
     ):
         value = numerator.value / denominator.value
         return Number(value, None, _is_reduced(numerator, denominator, value))
+    if (numbers := _numbers_between(numerator, denominator)) is not None:
+        return Product((Number(Fraction(1)), *numbers))
     return Product((numerator, Power(denominator, MINUS_ONE)))
+
+
+LEAST_CANCELLED = 3_000
+"""Least number whose factorial is cancelled in a quotient; smaller ones can be computed."""
+_MAX_BETWEEN = 50
+
+
+def _numbers_between(numerator: Expression, denominator: Expression) -> list[Number] | None:
+    """The factors that a quotient of large factorials leaves: 9999 of `9999!/9998!`; else None."""
+    last, first = _number_of_factorial(numerator), _number_of_factorial(denominator)
+    if last is None or first is None:
+        return None
+    if first < LEAST_CANCELLED or not 0 <= last - first <= _MAX_BETWEEN:
+        return None
+    return [Number(Fraction(one)) for one in range(first + 1, last + 1)]
+
+
+def _number_of_factorial(expression: Expression) -> int | None:
+    """The whole number of which an expression is the factorial; None for any other expression."""
+    match expression:
+        case Call("factorial", (Number(value, None),)) if value.denominator == 1:
+            return int(value)
+    return None
 
 
 def _is_reduced(numerator: Number, denominator: Number, value: Fraction) -> bool:

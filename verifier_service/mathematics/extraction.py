@@ -25,6 +25,7 @@ from verifier_service.mathematics.bare_text import (
 )
 from verifier_service.mathematics.box_surroundings import formula_around, offered_behind
 from verifier_service.mathematics.boxes import boxes_in, is_mention
+from verifier_service.mathematics.cases import values_by_cases
 from verifier_service.mathematics.closing_notes import NOTE, without_notes
 from verifier_service.mathematics.closing_numbers import (
     LEADS_TO_LIST,
@@ -44,8 +45,10 @@ from verifier_service.mathematics.delimited_math import (
     DISPLAY_END,
     OPENING,
     delimited,
+    end_of_chain,
     final_side,
     has_open_display,
+    rows_alone,
 )
 from verifier_service.mathematics.denials import (
     is_denied,
@@ -58,7 +61,13 @@ from verifier_service.mathematics.denials import (
     offered_in_line,
     offered_values,
 )
+from verifier_service.mathematics.further_answers import (
+    FurtherAnswer,
+    offered_beside,
+    without_further_answers,
+)
 from verifier_service.mathematics.labelled_answers import (
+    answers_of_parts,
     labelled_answers,
     lone_values,
     repeated_answers,
@@ -72,6 +81,7 @@ from verifier_service.mathematics.markdown import (
     without_opening,
 )
 from verifier_service.mathematics.option_letters import chosen_letters
+from verifier_service.mathematics.other_questions import without_other_questions
 from verifier_service.mathematics.plain_text import text_command_arguments
 from verifier_service.mathematics.short_statements import (
     said_twice,
@@ -80,6 +90,7 @@ from verifier_service.mathematics.short_statements import (
 )
 from verifier_service.mathematics.stated_sentence import (
     last_sentence,
+    main_clause,
     sentence_math,
     stated,
     without_aside,
@@ -97,6 +108,8 @@ class Extraction:
     joint: Joint = "list"
     sentence: str = ""
     """The sentence that states the answer in words; empty where the statement is no part of one."""
+    position: int | None = None
+    """Place of the tag, the box or the words that announce it; None: it stands at the end."""
 
     @property
     def text(self) -> str:
@@ -127,18 +140,46 @@ def extract(
     after = _GOES_ON.sub(r", \\ldots", after) if ", ." in after or ",." in after else after
     if not after:
         return None
-    main = without_notes(after)
-    found = _first(main, sources, tags)
-    if main != after and (found is None or found.source not in _ANNOUNCED):
-        # The note holds the tag, the box or the phrase that the text before it lacks.
-        in_note = _first(after, sources, tags)
-        if found is None or (in_note is not None and in_note.source in _ANNOUNCED):
-            found = in_note
+    after = without_other_questions(after).strip(BLANK)
+    main, further = without_further_answers(after)
+    found = _with_note(main, sources, tags)
+    if further:
+        found = _with_further(main, found, further) or _with_note(after, sources, tags)
     if found is None or not any(found.statements):
         return None
     if not all(found.statements):
         found = replace(found, statements=tuple(filter(None, found.statements)))
     return _in_words(found)
+
+
+def _with_note(text: str, sources: Sequence[Source], tags: Sequence[str]) -> Extraction | None:
+    """The answer before closing notes, or the announced one in them."""
+    main = without_notes(text)
+    if (cases := values_by_cases(main)) and not any(f"<{name}>" in main for name in tags):
+        source: Source = "boxed" if cases[0].is_boxed else "answer_phrase"
+        if source in sources:
+            values = tuple(one.value for one in cases)
+            return Extraction(source, values, position=len(main))
+    found = _first(main, sources, tags)
+    if main != text and (found is None or found.source not in _ANNOUNCED):
+        # The note holds the tag, the box or the phrase that the text before it lacks.
+        in_note = _first(text, sources, tags)
+        if found is None or (in_note is not None and in_note.source in _ANNOUNCED):
+            found = in_note
+    return found
+
+
+def _with_further(
+    text: str, found: Extraction | None, further: Sequence[FurtherAnswer]
+) -> Extraction | None:
+    """The answer of a text without offers, and what is offered beside it; None without one."""
+    if found is None or not any(found.statements):
+        return None
+    end = text.rstrip()
+    position = end.rfind("\n") + 1 if found.position is None else found.position
+    values = offered_beside(text, position, further)
+    statements = tuple(dict.fromkeys((*found.statements, *values)))
+    return replace(found, statements=statements, joint="or") if values else found
 
 
 # The dots of a list that goes on, at the end of a line: the `, ...` of `2, 3, ...`. Else they are
@@ -193,20 +234,25 @@ def _answer_tag(text: str, names: Sequence[str]) -> Extraction | None:
     statements, joint = closing_statement(text, tags)
     if is_withdrawn(text, tags[-1][1], tags[-1][2]):
         return Extraction("answer_tag", NOTHING)
+    position = tags[-1][0]
+    offered, are_alternatives = offered_behind(text, tags[-1][1])
+    if offered and are_alternatives:
+        return Extraction("answer_tag", (*statements, *offered), "or", position=position)
     if len(statements) != 1:
-        return Extraction("answer_tag", statements, joint)
+        return Extraction("answer_tag", statements, joint, position=position)
     inside = statements[0]
     for finder in (_boxed, _hashes, _answer_phrase):
         found = finder(inside)
         if found is not None:
-            return Extraction("answer_tag", found.statements, found.joint)
+            return Extraction("answer_tag", found.statements, found.joint, position=position)
     inside = _behind_disowned(inside)
     if "\n" in inside or len(inside) > MAX_BARE_CHARACTERS:
         for finder in (_math, _last_expression):
             found = finder(inside)
             if found is not None and is_wordy(inside):
-                return Extraction("answer_tag", found.statements, found.joint)
-    return Extraction("answer_tag", (sentence_math(inside) or without_marks(inside),))
+                return Extraction("answer_tag", found.statements, found.joint, position=position)
+    statement = sentence_math(inside) or without_marks(inside)
+    return Extraction("answer_tag", (statement,), position=position)
 
 
 MAX_CLOSING_BOXES = 500
@@ -227,8 +273,9 @@ def _boxed(text: str) -> Extraction | None:
     if len(statements) == 1 and len(inner := boxes_in(statements[0]) or []) > 1:
         statements, joint = closing_statement(statements[0], inner)
     if len(statements) == 1:
-        return _with_surroundings(statements[0], text, *boxes[-1][:2])
-    return Extraction("boxed", statements, joint)
+        found = _with_surroundings(statements[0], text, *boxes[-1][:2])
+        return replace(found, position=boxes[-1][0])
+    return Extraction("boxed", statements, joint, position=boxes[-1][0])
 
 
 def _with_surroundings(inside: str, text: str, start: int, end: int) -> Extraction:
@@ -272,8 +319,9 @@ def _hashes(text: str) -> Extraction | None:
         return Extraction("hashes", NOTHING)
     if len(found) > 1 and not text[found[-2].end() : last.start()].strip(BLANK):
         statements = dict.fromkeys((trimmed(found[-2][1]), trimmed(line)))
-        return Extraction("hashes", tuple(statements), "or" if len(statements) > 1 else "list")
-    return Extraction("hashes", (trimmed(line),))
+        joint: Joint = "or" if len(statements) > 1 else "list"
+        return Extraction("hashes", tuple(statements), joint, position=last.start())
+    return Extraction("hashes", (trimmed(line),), position=last.start())
 
 
 def _answer_phrase(text: str) -> Extraction | None:
@@ -292,7 +340,7 @@ def _answer_phrase(text: str) -> Extraction | None:
             elif last is None or not is_offered_beside(last, match):
                 last = match
         if last is not None:
-            return _announced(text, last)
+            return replace(_announced(text, last), position=last.start())
         end = start
     if has_disowned and not _behind_disowned(text):
         return Extraction("answer_phrase", NOTHING)
@@ -312,6 +360,9 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
         return Extraction("answer_phrase", NOTHING)
     if (offered := offered_values(text, position)) is not None:
         return Extraction("answer_phrase", offered, "or")
+    behind = text[position:].lstrip(" *:\n\t")
+    if behind[:1] in "(（" and (parts := answers_of_parts(behind, may_have_more=False)):
+        return Extraction("answer_phrase", (parts,))
     if len(listed := listed_behind(text, position)) > 1:
         return Extraction("answer_phrase", listed)
     rest = _rest_behind(text, position)
@@ -384,8 +435,8 @@ def _rest_behind(text: str, end: int) -> str:
     return rest[adverb.end() :] if adverb else rest
 
 
-# The end of bold text before a word: the `**` of `18** apples`.
-_END_OF_BOLD = re.compile(r"(?<=[^\s*])\*\*(?=\s+[A-Za-z])")
+# The end of bold text before a word or a bracket: the `**` of `18** apples`.
+_END_OF_BOLD = re.compile(r"(?<=[^\s*])\*\*(?=\s+[A-Za-z(])")
 
 # A word before an answer that says nothing: the `therefore ` of `The answer is therefore 42.`
 _ADVERB = re.compile(
@@ -413,10 +464,16 @@ _RESTATED = re.compile(
 
 def _math(text: str) -> Extraction | None:
     """The whole text where it is a bare answer; else the last mathematics between delimiters."""
+    if text.startswith("\\begin{") and (rows := rows_alone(text)) is not None:
+        return Extraction("math", (rows,))
+    if (main := main_clause(text)) != text:
+        if _REFUSED.search(main):
+            return Extraction("math", NOTHING)
+        text = main
     if is_bare(text) or is_block(text):
         line = text if "\n" in text else closing_line(text)
         if bare := sentence_math(without_aside(line)):
-            return Extraction("math", (_with_unit_behind(bare, line),))
+            return Extraction("math", (_with_unit_behind(end_of_chain(bare), line),))
         bare = _bare(_LEAD_IN.sub("", line, count=1))
         hedge = (
             (_HEDGE.fullmatch(bare) or _RESTATED.fullmatch(bare)) if len(bare) < MAX_HEDGE else None
@@ -424,6 +481,8 @@ def _math(text: str) -> Extraction | None:
         if hedge is not None:
             return Extraction("math", (hedge[1].strip(), hedge[2].strip()), "or")
         return Extraction("math", (bare,))
+    if parts := answers_of_parts(text):
+        return Extraction("math", (parts,))
     if listed := listed_values(text) or lone_values(text):
         return Extraction("math", tuple(dict.fromkeys(listed)))
     found = delimited(text)
@@ -433,7 +492,8 @@ def _math(text: str) -> Extraction | None:
     last_line = closing_line(text)
     if found and stated_words(last_line) is not None:
         return Extraction("math", (last_line,))
-    if is_bare(last_line) and not OPENING.search(last_line) and not DISPLAY_END.match(last_line):
+    is_display = DISPLAY_END.match(last_line) or "\\end{" in last_line
+    if is_bare(last_line) and not OPENING.search(last_line) and not is_display:
         if (twice := stated_twice(text)) is not None:
             return Extraction("math", twice, "or")
         return Extraction("math", (_bare(last_line),))

@@ -122,6 +122,51 @@ def repeated_answers(text: str) -> tuple[str, ...]:
     return match["first"], match["second"]
 
 
+# A line with the answer to a part of a question: `**(1)** $2$`, `(b) x = 3`.
+_PART = re.compile(
+    r"[*_>]{0,3}\s{0,3}[(（](?P<label>[1-9]|[a-h]|i{1,3}|iv|v)[)）][*_]{0,3}[:.]?[*_]{0,3}\s{1,3}(?P<value>\S.*)"
+)
+# A word, which no value has: `apples`; and an equation between values, as in a step of a solution.
+_PROSE = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}|[^\sA-Za-z]\s*=|=.*=")
+_LETTERS_OF_PARTS = {
+    letter: place
+    for letters in ("1 2 3 4 5 6 7 8 9", "a b c d e f g h", "i ii iii iv v")
+    for place, letter in enumerate(letters.split())
+}
+
+
+def answers_of_parts(text: str, *, may_have_more: bool = True) -> str:
+    """The answers to the parts of a question in the last lines, in one line; empty without two.
+
+    >>> answers_of_parts("Therefore:\\n**(1)** $2$\\n\\n**(2)** $3$"), answers_of_parts("(2) 3")
+    ('(1) 2; (2) 3', '')
+
+    Args:
+        text: a text.
+        may_have_more: whether other lines may stand before them.
+    """
+    if ")" not in text and "）" not in text:
+        return ""
+    found: list[re.Match[str]] = []
+    end = len(text.rstrip())
+    while end > 0 and len(found) <= _MAX_ANSWERS:
+        start = text.rfind("\n", 0, end) + 1
+        line = text[start:end].strip()
+        if line:
+            part = _PART.fullmatch(line) if len(line) <= MAX_CHARACTERS else None
+            if part is None or _PROSE.search(part["value"]):
+                if not may_have_more:
+                    return ""
+                break
+            found.append(part)
+        end = start - 1
+    found.reverse()
+    places = [_LETTERS_OF_PARTS[part["label"]] for part in found]
+    if len(places) < 2 or places != list(range(len(places))):
+        return ""
+    return "; ".join(f"({one['label']}) {one['value'].strip(_AROUND + '$')}" for one in found)
+
+
 # Marks at the start of a line: the `- ` of `- A`, the `b) ` of `b) 6`, the `First: ` of `First: 6`.
 _MARK = re.compile(
     rf"(?:[-*•]\s+|\(?(?:{_INDEX})[.):]\s+|(?:{_ORDINAL})\s*[:.]\s*)(?=\S)", re.IGNORECASE

@@ -25,12 +25,35 @@ def accepts_either_way(left: str, right: str) -> bool:
     """Whether math-verify accepts one of two answers as the other, in either role.
 
     Both are read with its LaTeX reader alone: its other reader hands text to sympy's parser, which
-    evaluates it.
+    evaluates it. One that nests more brackets than it reads in time is no form of another one.
     """
+    if _is_nested(left) != _is_nested(right):
+        return False
     one, other = _parsed(left), _parsed(right)
     if not one or not other:
         return False
     return _verify(one, other) or _verify(other, one)
+
+
+MAX_ROUND = 7
+"""Most round brackets inside each other: math-verify's reader takes half as long again for each."""
+MAX_NESTED = 20
+"""Most brackets of any kind inside each other."""
+_OPENING = frozenset("({[")
+# A bracket of any kind.
+_BRACKET = re.compile(r"[][(){}]")
+
+
+def _is_nested(text: str) -> bool:
+    """Whether a text has more brackets inside each other than math-verify reads in time."""
+    num_round = num_open = 0
+    for sign in _BRACKET.findall(text):
+        step = 1 if sign in _OPENING else -1
+        num_open += step
+        num_round += step * (sign in "()")
+        if num_round > MAX_ROUND or num_open > MAX_NESTED:
+            return True
+    return False
 
 
 def can_read(text: str) -> bool:

@@ -46,7 +46,7 @@ def labelled_option(text: str) -> Option | None:
     if len(text) > MAX_LABELLED_CHARACTERS:
         return None
     plain = unwrapped(without_text_commands(text))
-    match = None if _DECIMAL_OF_LETTER.fullmatch(plain) else _OPTION.fullmatch(plain)
+    match = None if _NO_MARK.fullmatch(plain) else _OPTION.fullmatch(plain)
     if match is None:
         return None
     behind = match["word"] or match["marked"] or match["bracketed"]
@@ -72,8 +72,9 @@ _OPTION = re.compile(
     r"|\s+(?P<word>\S.*)$)",
     re.DOTALL | re.IGNORECASE,
 )
-# A small letter right before a point and digits, which is no mark of an option: `h.5`.
-_DECIMAL_OF_LETTER = re.compile(r"[a-j]\.\d.*", re.DOTALL)
+# A small letter that is no mark of an option, right before a point and digits, or as the name of a
+# function: `h.5`, `g: x \mapsto 2x`.
+_NO_MARK = re.compile(r"[a-j](?:\.\d|\s?:\s?[a-z]\s?(?:\\mapsto|↦)).*", re.DOTALL)
 # The text of an option in brackets: the `(42)` of `B (42)`.
 _TEXT_IN_BRACKETS = re.compile(r"\((\$?[-−]?\d[^()]{0,60})\)[\s.]*")
 # Words behind an option that choose it: the `is correct` of `Option B is correct`.
@@ -190,7 +191,7 @@ def named_letters(
         return {_upper(label), *_marked(REJECTED_OPTION.sub(" ", plain[label.end() :]))}
     kept, num_rejected = REJECTED_OPTION.subn(" ", plain)
     kept = kept.strip(" .,;") if num_rejected else kept
-    kept = _OPENING.sub("", kept)
+    kept = _OPENING.sub("", _CERTAIN.sub("", kept))
     listed = _LIST.fullmatch(_REASON.sub("", kept))
     if listed:
         letters = _LONE_LETTER.findall(_JOINING_WORD.sub(" ", listed[0]))
@@ -319,11 +320,20 @@ _LIST = re.compile(
     re.IGNORECASE,
 )
 # Words that only open a sentence with options, in upper case: the `So it is` of `So it is C.`,
-# the `I choose` of `I choose C.`.
+# the `I choose` of `I choose C.`, the `Definitely` of `Definitely C.`
 _OPENING = re.compile(
-    r"\A(?:(?:so|thus|hence|therefore),?\s+)?(?:(?:it(?:\s+is|['’]s)"
-    r"|I(?:['’]ll|['’]d|\s+would|\s+will)?\s+(?:choose|pick|select|go\s+with))\s+)?"
+    r"\A(?:(?:so|thus|hence|therefore),?\s+)?"
+    r"(?:I\s+(?:think|believe)\s+(?:that\s+)?(?=it\b|(?-i:[A-Z]\b)))?(?:(?:it(?:\s+is|['’]s)"
+    r"|I(?:['’]ll|['’]d|\s+would|\s+will)?\s+(?:choose|pick|select|say|go\s+with))\s+)?"
+    r"(?:(?:definitely|certainly|clearly|surely|obviously|undoubtedly|absolutely|indeed"
+    r"|without\s+(?:a\s+)?doubt),?\s+)?"
     r"(?=(?-i:[(\[]?[A-Z]\b[)\]]?)(?:[\s.!]*\Z|[\s,/]+(?:or|and|maybe|perhaps|possibly)\b))",
+    re.IGNORECASE,
+)
+# Words behind a letter that only say how sure it is: the ` for sure` of `It is B for sure.`
+_CERTAIN = re.compile(
+    r"(?<=[A-Z)]),?\s(?:for\ssure|for\scertain|definitely|certainly|of\scourse|without\s(?:a\s)?doubt)"
+    r"[ .!]{0,9}\Z",
     re.IGNORECASE,
 )
 # A letter that is a word: the `B` of `B, C`.

@@ -174,6 +174,7 @@ _WORD_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"^([a-zA-Z]) is less than (?={_BOUND}$)", r"\1 < "),
         # A function by what it does with its variable: `f: x \mapsto 2x`.
         (r"^([a-zA-Z])\s*(?::|\\colon(?![a-z]))\s*([a-z])\s*\\mapsto(?![a-z])", r"\1(\2)="),
+        (r"^([a-z])\s*(?:\\mapsto(?![a-z])|↦)(?=.*(?<![a-zA-Z\\])\1(?![a-zA-Z]))", r"f(\1)="),
         # A binomial coefficient as words: `10 choose 3`.
         (r"^\s*(\d+)\s+choose\s+(\d+)\s*$", r"\\binom{\1}{\2}"),
         # A set as words: `all real numbers except x = 2`.

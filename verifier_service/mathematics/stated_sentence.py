@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import pairwise
 
 from verifier_service.mathematics.answer_sources import MAX_ANSWER_CHARACTERS
@@ -50,9 +51,28 @@ def without_reason(statement: str) -> str:
     if "$" in statement:
         return statement
     if statement.endswith(")"):
+        if (written := _DECIMAL_IN_BRACKETS.fullmatch(statement)) is not None:
+            return _with_decimal(statement, written)
         statement = _COMPUTATION.sub("", _ASIDE_IN_BRACKETS.sub("", statement))
     statement = trimmed(_BECAUSE.sub("", statement))
     return statement[:-1] if _EXCLAIMED.search(statement) else statement
+
+
+# A fraction with its decimal in brackets: `1/2 (0.5)`.
+_DECIMAL_IN_BRACKETS = re.compile(
+    r"(?P<exact>[-−]?\d{1,20}/\d{1,20})\s+\((?:[=≈]\s?)?(?P<decimal>[-−]?\d{0,20}\.\d{1,20})\)"
+)
+
+
+def _with_decimal(statement: str, written: re.Match[str]) -> str:
+    """A fraction with the sign of a rounding before its decimal; unchanged with another decimal."""
+    numerator, _, denominator = written["exact"].replace("−", "-").partition("/")
+    decimal = Fraction(written["decimal"].replace("−", "-"))
+    unit = Fraction(1, 10 ** len(written["decimal"].partition(".")[2]))
+    error = abs(decimal * int(denominator) - int(numerator))
+    if not int(denominator) or error > abs(int(denominator)) * unit / 2:
+        return statement
+    return rf"{written['exact']} \approx {written['decimal']}"
 
 
 # A remark of three words or more behind a number: `7 (8 counts the empty set)`.
@@ -157,6 +177,29 @@ def _is_list(line: str, spans: Sequence[DelimitedMath]) -> bool:
         and not any("=" in one.inside for one in spans)
         and (all(gap.strip() == "," for gap in gaps))
     )
+
+
+# A last sentence with its reason first: `Since $x > 0$, we get $x = 5$.`
+_REASON_FIRST = re.compile(
+    r"(?:\A|[.!?]\s|\n)[\s*]{0,4}(?:since|because|as|given)\s"
+    r"(?![^.!?\n]{0,200}\b(?:cannot|guess|assume|suppose|unsure|unknown|not\ssure)\b|[^.!?\n]{0,200}n['’]t\b)"
+    r"(?:[^.!?\n,]|\.(?=\d)){1,120},\s"
+    r"(?P<main>(?:so|then|we|it|the|this|that|only|thus|hence|therefore|\$|\\\()[^\n]*)\Z",
+    re.IGNORECASE,
+)
+_MAX_REASON = 400
+
+
+def main_clause(text: str) -> str:
+    """The main clause of a last sentence that begins with its reason, with mathematics; else all.
+
+    >>> main_clause("So $x=5$ or $x=-5$. Since $x>0$, we get $x=5$.")
+    'we get $x=5$.'
+    """
+    sentence = _REASON_FIRST.search(text, max(0, len(text) - _MAX_REASON))
+    if sentence is None or not delimited(sentence["main"]) or ". " in sentence["main"]:
+        return text
+    return sentence["main"]
 
 
 # A word that leads to a result: the `gives` of `$x = 2$ gives $y = 3$`.

@@ -57,6 +57,26 @@ _PHRASES: dict[str, Value] = {
         Words("does not exist"),
     ),
     **dict.fromkeys(
+        ("converges", "convergent", "is convergent", "it converges", "the series converges"),
+        Words("convergent"),
+    ),
+    **dict.fromkeys(
+        (
+            "diverges", "divergent", "is divergent", "it diverges", "the series diverges",
+            "does not converge", "it does not converge", "the series does not converge",
+            "not convergent", "is not convergent",
+        ),
+        Words("divergent"),
+    ),
+    **dict.fromkeys(
+        ("converges absolutely", "absolutely convergent", "is absolutely convergent"),
+        Words("absolutely convergent"),
+    ),
+    **dict.fromkeys(
+        ("converges conditionally", "conditionally convergent", "is conditionally convergent"),
+        Words("conditionally convergent"),
+    ),
+    **dict.fromkeys(
         (
             "infinitely many solutions", "there are infinitely many",
             "there are infinitely many solutions",

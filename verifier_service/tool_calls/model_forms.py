@@ -9,6 +9,10 @@
 | `[TOOL_CALLS] [{"name": "f", "arguments": {}}]`, `[TOOL_CALLS]f[ARGS]{}` | Mistral |
 | `<tool_calls>[...]</tool_calls>`, `<|tool_call|>[...]`, `functools[...]` | xLAM, Granite, Phi-4 |
 | `<｜tool▁call▁begin｜>f<｜tool▁sep｜>{}<｜tool▁call▁end｜>` | DeepSeek V3 |
+| `<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>` | gpt-oss |
+| `<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}<|tool_call_end|>` | Kimi K2 |
+| `<invoke name="f"><parameter name="a">1</parameter></invoke>` | MiniMax |
+| `Action: f` and `Action Input: {}` in lines of their own | ReAct |
 """  # noqa: RUF002
 
 from __future__ import annotations
@@ -35,6 +39,8 @@ _END_MARKS = (
     "<|end_of_text|>",
     "<|endoftext|>",
     "<|end|>",
+    "<|call|>",
+    "<|return|>",
     "</s>",
     "<｜end▁of▁sentence｜>",  # noqa: RUF001
 )
@@ -50,6 +56,39 @@ _MISTRAL_NAME = re.compile(rf"\s*({_NAME})(?:\[CALL_ID\][\w-]{{1,64}})?(?:\[ARGS
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 _DEEPSEEK_BEGIN, _DEEPSEEK_END = "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>"  # noqa: RUF001
 _DEEPSEEK_BETWEEN = "<｜tool▁sep｜>"  # noqa: RUF001
+_KIMI_BEGIN, _KIMI_END = "<|tool_call_begin|>", "<|tool_call_end|>"
+# The name of a call of Kimi K2 up to its arguments: `functions.f:0<|tool_call_argument_begin|>`.
+_KIMI_NAME = re.compile(
+    rf"\s*(?:functions\.)?({_NAME}?)(?::\d{{1,4}})?\s*<\|tool_call_argument_begin\|>"
+)
+_CALLEE = rf"to=(?:functions\.)?({_NAME})"
+# The beginning of a message of gpt-oss that calls a tool, up to its arguments: the
+# `<|channel|>commentary to=functions.f <|constrain|>json<|message|>`.
+_GPT_OSS_CALL = re.compile(
+    rf"(?:<\|start\|>assistant\s{{1,3}}{_CALLEE})?"
+    rf"<\|channel\|>(?:commentary|analysis)(?:\s{{1,3}}{_CALLEE})?"
+    r"\s{0,3}(?:<\|constrain\|>)?(?:json)?\s{0,3}<\|message\|>"
+)
+# A sign that ends a message of gpt-oss.
+_GPT_OSS_END = re.compile(r"<\|(?:call|end|return|start|channel)\|>")
+# The reasoning of gpt-oss, a message that ends, and the beginning of its answer.
+_GPT_OSS_REASONING = re.compile(
+    r"<\|channel\|>analysis<\|message\|>(?:(?!<\|(?:end|start|message)\|>).)*<\|end\|>", re.DOTALL
+)
+_GPT_OSS_ANSWER = "<|channel|>final<|message|>"
+# The name and the parameters of a call of MiniMax: `<invoke name="f">`, `<parameter name="a">`.
+_INVOKE = re.compile(rf"<(?:\w{{1,20}}:)?invoke\s+name=[\"']?({_NAME})[\"']?\s{{0,3}}>")
+_INVOKED_PARAMETER = re.compile(
+    rf"<(?:\w{{1,20}}:)?parameter\s+name=[\"']?({_NAME})[\"']?[^<>]{{0,60}}>"
+)
+_END_OF_INVOKE = re.compile(r"</(?:\w{1,20}:)?invoke>")
+_END_OF_INVOKED_PARAMETER = re.compile(r"</(?:\w{1,20}:)?parameter>")
+# The lines of ReAct up to the arguments: `Action: f`, `Action Input: `.
+_ACTION = re.compile(
+    rf"^[ ]{{0,3}}\**Action:\**[ ]{{0,3}}`?({_NAME})`?(?:\(\))?[ ]{{0,3}}\n+"
+    r"[ ]{0,3}\**Action Input:\**\s{0,3}(?:```(?:json)?\s{1,3})?",
+    re.MULTILINE,
+)
 
 
 def without_end_marks(text: str) -> str:
@@ -65,6 +104,22 @@ def without_end_marks(text: str) -> str:
             break
         text = text.removesuffix(mark).rstrip()
     return text
+
+
+def with_calls_of_gpt_oss(text: str) -> str:
+    """A completion of gpt-oss that calls tools, without its reasoning; any other text as it is.
+
+    Its calls stand in messages of their own, before those of the answer.
+
+    >>> with_calls_of_gpt_oss(
+    ...     "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant"
+    ...     "<|channel|>commentary to=functions.f<|message|>{}<|call|>"
+    ... )
+    '<|start|>assistant<|channel|>commentary to=functions.f<|message|>{}<|call|>'
+    """
+    if "<|channel|>" not in text or next(_gpt_oss_calls(text), None) is None:
+        return text
+    return _GPT_OSS_REASONING.sub("", text).replace(_GPT_OSS_ANSWER, "\n")
 
 
 def model_calls(text: str, python_calls: Callable[[str], list[ToolCall]]) -> list[ToolCall] | None:
@@ -87,7 +142,10 @@ def model_calls(text: str, python_calls: Callable[[str], list[ToolCall]]) -> lis
         return json_calls(inside) if inside.startswith(("{", "[")) else python_calls(inside)
     if text.startswith("functools["):
         return json_calls(text.removeprefix("functools"))
-    return list(_functions(text)) if _FUNCTION.search(text) else None
+    for find, read_all in _MATCHED.items():
+        if find.search(text) and (found_calls := list(read_all(text))):
+            return found_calls
+    return None
 
 
 def call_in_tag(text: str) -> list[ToolCall] | None:
@@ -163,6 +221,52 @@ def _deepseek(text: str) -> list[ToolCall]:
     return found
 
 
+def _kimi(text: str) -> list[ToolCall]:
+    found = []
+    for part in text.split(_KIMI_BEGIN):
+        inside, _, rest = part.partition(_KIMI_END)
+        _check_end(rest)
+        name = _KIMI_NAME.match(inside)
+        if name is None:
+            raise BadCall("a call without a name")
+        found.append(_named(name[1], inside[name.end() :]))
+    return found
+
+
+def _gpt_oss_calls(text: str) -> Iterator[re.Match[str]]:
+    """The beginnings of messages that call a tool."""
+    return (one for one in _GPT_OSS_CALL.finditer(text) if one[1] or one[2])
+
+
+def _gpt_oss(text: str) -> Iterator[ToolCall]:
+    for call in _gpt_oss_calls(text):
+        end = _GPT_OSS_END.search(text, call.end())
+        yield _named(call[1] or call[2], text[call.end() : end.start() if end else len(text)])
+
+
+def _invoked(text: str) -> Iterator[ToolCall]:
+    _, *parts = _INVOKE.split(text)
+    for name, part in zip(parts[::2], parts[1::2], strict=True):
+        inside, *rest = _END_OF_INVOKE.split(part)
+        if len(rest) > 1:
+            raise BadCall("a call ends twice")
+        _check_end("".join(rest))
+        yield ToolCall(name, _parameters(inside, _INVOKED_PARAMETER, _END_OF_INVOKED_PARAMETER))
+
+
+def _acted(text: str) -> Iterator[ToolCall]:
+    """The calls of ReAct; what it observes is text that nothing reads."""
+    decoder = json.JSONDecoder()
+    for action in _ACTION.finditer(text):
+        try:
+            _, end = decoder.raw_decode(text, action.end())
+        except (ValueError, RecursionError) as error:
+            raise BadCall("no JSON behind `Action Input:`") from error
+        if text[end:].partition("\n")[0].strip(" `"):
+            raise BadCall("more behind the input of an action")
+        yield _named(action[1], text[action.end() : end])
+
+
 def _until(mark: str) -> Callable[[str], list[ToolCall]]:
     def read(text: str) -> list[ToolCall]:
         inside, _, rest = text.partition(mark)
@@ -183,6 +287,7 @@ _READERS: dict[str, Callable[[str], list[ToolCall]]] = {
     "<tool_calls>": _until("</tool_calls>"),
     "<|tool_call|>": _until("<|/tool_call|>"),
     _DEEPSEEK_BEGIN: _deepseek,
+    _KIMI_BEGIN: _kimi,
 }
 """The reader of the text behind a mark."""
 
@@ -204,14 +309,20 @@ def _functions(text: str) -> Iterator[ToolCall]:
             yield _named(name, inside or "{}")
 
 
-def _parameters(text: str) -> dict[str, Any]:
-    before, *parts = _PARAMETER.split(text)
+def _parameters(
+    text: str,
+    beginning: re.Pattern[str] = _PARAMETER,
+    ending: re.Pattern[str] = re.compile("</parameter>"),
+) -> dict[str, Any]:
+    before, *parts = beginning.split(text)
     found: dict[str, Any] = {}
     for name, part in zip(parts[::2], parts[1::2], strict=True):
-        value, is_closed, rest = part.partition("</parameter>")
-        if not is_closed or rest.strip() or name in found or before.strip():
+        value, *rest = ending.split(part, maxsplit=1)
+        if not rest or rest[0].strip() or name in found:
             raise BadCall("parameters of a call have names, each its own")
         found[name] = _written(value)
+    if before.strip():
+        raise BadCall("parameters of a call have names, each its own")
     return found
 
 
@@ -236,3 +347,12 @@ def _arguments(text: str) -> dict[str, Any]:
 def _written(value: str) -> WrittenValue:
     """A value without the line breaks that a template puts around it."""
     return WrittenValue(value.removeprefix("\n").removesuffix("\n"))
+
+
+_MATCHED: dict[re.Pattern[str], Callable[[str], Iterator[ToolCall]]] = {
+    _FUNCTION: _functions,
+    _GPT_OSS_CALL: _gpt_oss,
+    _INVOKE: _invoked,
+    _ACTION: _acted,
+}
+"""The reader of a text that has such a beginning of a call."""

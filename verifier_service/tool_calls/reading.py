@@ -64,12 +64,13 @@ def calls_in(text: str, form: CallForm = "auto") -> list[ToolCall]:
 
 
 # A call as other models write it, which is not read, or not where it stands: `[TOOL_REQUEST]`,
-# `<invoke name="f">`, ReAct's `Action: f`, `Action Input: 1`.
+# the `<|DSML|invoke name="f">` of DeepSeek V3.2, LangChain's `"action_input": {}`.
 _OTHER_FORM = re.compile(
     r"\[TOOL_(?:CALLS?|REQUEST)\]"
     r"|<\|?/?(?:tool_calls?|function_calls?|tool_use|python_tag)(?:_\w{1,20})?\|?>"
     r"|<[|｜]tool[_▁]calls?|<(?:\w{1,20}:)?invoke\s+name=|<function(?:=|\s+name=)\w"  # noqa: RUF001
-    r"|<\|channel\|>commentary\s+to=|```(?:tool_code|tool_call)\b"
+    r"|<[|｜]DSML[|｜]|\"action_input\"\s?:"  # noqa: RUF001
+    r"|<\|channel\|>(?:commentary|analysis)\s+to=|<\|start\|>assistant\s+to=|```(?:tool_code|tool_call)\b"
     r"|^[ ]{0,3}\**Action:\**[ ]*[\w.]{1,100}[ ]*\n+[ ]{0,3}\**Action Input:",
     re.MULTILINE,
 )

@@ -422,16 +422,26 @@ _VALUE_BEGINNINGS = ("[", "{", "(", "'", '"')
 def _whole_answer(text: str) -> str:
     """The content of the answer tag, or without one everything after the reasoning.
 
-    Empty where a sentence behind the tag takes it back.
+    Empty where a sentence behind the tag takes it back, or offers another answer.
     """
+    from verifier_service.mathematics.box_surroundings import offered_behind  # noqa: PLC0415
     from verifier_service.mathematics.denials import is_withdrawn  # noqa: PLC0415
+    from verifier_service.mathematics.further_answers import (  # noqa: PLC0415
+        without_further_answers,
+    )
 
     try:
         answer = _as_written(answer_part(text) or "")
     except SeveralAnswers:
         return ""
     _, tag, behind = text.rpartition("</answer>")
-    return "" if tag and is_withdrawn(behind, 0, answer) else answer
+    if tag and (
+        is_withdrawn(behind, 0, answer)
+        or without_further_answers(text)[1]
+        or offered_behind(behind, 0)[0]
+    ):
+        return ""
+    return answer
 
 
 def _as_written(text: str) -> str:

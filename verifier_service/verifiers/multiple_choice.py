@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import Field
@@ -64,20 +64,22 @@ class MultipleChoice(TextVerifier):
         right = _right_letter(reference, choices)
 
         def judge(completion: Completion) -> Judgement:
-            answer = final_answer(completion.text, self.extract)
+            text = _with_narrow_letters(completion.text)
+            answer = final_answer(text, self.extract)
             if answer is None:
                 return Judgement(0.0, MultipleChoiceReason.NO_ANSWER)
-            if not answer.is_announced and _only_lists_options(completion.text):
+            if not answer.is_announced and _only_lists_options(text):
                 return Judgement(0.0, MultipleChoiceReason.AMBIGUOUS_ANSWER, answer.text)
             letters = named_letters(answer.text, choices, is_announced=answer.is_announced)
-            if letters and answer.also:
-                letters |= {answer.also}
             if answer.offered:
                 letters |= named_letters(answer.statement, choices)
             if not letters and not answer.is_announced:
-                opening = opening_letter(after_reasoning(completion.text) or "")
+                main, _ = _without_offers(text)
+                opening = opening_letter(main)
                 letters = {opening} if opening else set()
-                answer = FinalAnswer(opening or answer.text, is_announced=False)
+                answer = replace(answer, statement=opening or answer.text, offered="")
+            if letters and answer.also:
+                letters |= {answer.also}
             if not letters:
                 return Judgement(0.0, MultipleChoiceReason.NO_ANSWER, answer.text)
             if len(letters) > 1:
@@ -120,10 +122,17 @@ def final_answer(
         MAX_STATEMENT_CHARACTERS,
         alternatives,
     )
+    from verifier_service.mathematics.other_questions import (  # noqa: PLC0415
+        without_other_questions,
+    )
 
     after = after_reasoning(text)
     if after is None:
         return None
+    text = after = without_other_questions(after)
+    main, offered_letter = _without_offers(text)
+    if offered_letter and main.strip():
+        text = after = main
     found = extract(text, [source for source in sources if source != "last_line"])
     if found is None and "last_line" not in sources:
         return None
@@ -131,16 +140,38 @@ def final_answer(
         in_json = _answer_in_json(after)
         if in_json is not None:
             return FinalAnswer(in_json, is_announced=True)
-        last = _last_line(after)[-MAX_STATEMENT_CHARACTERS:]
-        return FinalAnswer(last, is_announced=False) if last else None
+        last = _last_line(main if main.strip() else after)[-MAX_STATEMENT_CHARACTERS:]
+        return FinalAnswer(last, is_announced=False, also=offered_letter) if last else None
     _, is_there, rest = after.rpartition(found.statements[-1])
     rest = rest if is_there else ""
     line = rest.split("\n", 1)[0][:MAX_STATEMENT_CHARACTERS]
     offers = _OFFER.findall(rest[len(line) : len(line) + MAX_STATEMENT_CHARACTERS])
     offered = "".join(alternatives(one) for one in (line, *(f" {one}" for one in offers)))
     also = _ALSO.search(rest[:MAX_STATEMENT_CHARACTERS])
-    letter = also[also.lastindex or 0].upper() if also else ""
+    letter = also[also.lastindex or 0].upper() if also else offered_letter
     return FinalAnswer(found.text, is_announced=True, offered=offered, also=letter)
+
+
+def _without_offers(text: str) -> tuple[str, str]:
+    """The text that a reader sees behind the reasoning, and the letter that it offers beside."""
+    from verifier_service.mathematics.further_answers import (  # noqa: PLC0415
+        without_further_answers,
+    )
+    from verifier_service.mathematics.visible_text import visible_text  # noqa: PLC0415
+
+    main, further = without_further_answers(visible_text(after_reasoning(text) or "", ("answer",)))
+    letters = [one.value for one in further if len(one.value) == 1 and one.value.isalpha()]
+    return main, letters[-1] if letters else ""
+
+
+# The letters and brackets of full width of Chinese and Japanese, and the narrow ones for them.
+_NARROW = {0xFF08: "(", 0xFF09: ")"} | {
+    code + 0xFEE0: chr(code) for code in map(ord, string.ascii_letters)
+}
+
+
+def _with_narrow_letters(text: str) -> str:
+    return text if text.isascii() else text.translate(_NARROW)
 
 
 # A later line that offers another option: `Alternatively, C.`.

@@ -24,6 +24,7 @@ from verifier_service.tool_calls.matching import (
     is_met,
     toolrl_share,
 )
+from verifier_service.tool_calls.model_forms import with_calls_of_gpt_oss
 from verifier_service.tool_calls.reading import CallForm, calls_in, refuse_other_forms
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
@@ -91,7 +92,7 @@ class ToolCalls(TextVerifier):
         tools = _tools(reference.get("tools"))
 
         def judge(completion: Completion) -> Judgement:
-            answer = after_reasoning(completion.text)
+            answer = after_reasoning(with_calls_of_gpt_oss(completion.text))
             if answer is None:
                 return Judgement(0.0, ToolCallsReason.NO_ANSWER)
             try:

@@ -1,0 +1,144 @@
+r"""Last sentences and lines that give one value among several numbers or formulas.
+
+Each row has a reference, a completion and the score: the value of `**120** ways to arrange the 5
+books` is 120, that of `Since $x > 0$, we get $x = 5$.` is 5.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.growth import assert_linear
+from tests.verifier_service.judging import judge
+from verifier_service.mathematics.labelled_answers import answers_of_parts
+from verifier_service.mathematics.stated_sentence import main_clause
+from verifier_service.verifiers.accuracy import Accuracy
+
+CHAIN = "x &= 2 + 3 \\\\\n&= 5"
+REASON_FIRST = [
+    ("5", "So $x=5$ or $x=-5$. Since $x>0$, we get $x=5$.", 1),
+    ("-5", "So $x=5$ or $x=-5$. Since $x>0$, we get $x=5$.", 0),
+    ("-5", "$x=5$ or $x=-5$. Since $x<0$, it follows that $x=-5$.", 1),
+    ("5", "$x=5$ or $x=-5$. Since $x<0$, it follows that $x=-5$.", 0),
+    ("5", r"$x=\pm5$. Since $x>0$, $x=5$.", 1),
+    ("5", "We have $x^2=25$.\nBecause $x$ is positive, $x=5$.", 1),
+    ("5", "$x=5$ or $x=-5$. As $x>0.5$, we have $x=5$ cm.", 1),
+    ("5", "So $x = 5$ because $2 + 3 = 5$.", 1),
+    ("5", "$x=5$. Since $2+3=5$, this is right.", 1),
+    ("5", "Since $x>0$, we do not get $x=5$.", 0),
+    ("5", "$x=4$. Since I cannot tell, we guess $x=5$.", 0),
+    ("5, -5", "So $x=5$ or $x=-5$.", 1),
+    ("5", "So $x=5$ or $x=-5$.", 0),
+]
+COUNTS = [
+    ("120", "There are **120** different ways to arrange the 5 books.", 1),
+    ("5", "There are **120** different ways to arrange the 5 books.", 0),
+    ("120", "**120** different ways to arrange the 5 books", 1),
+    ("6", "6 ways to seat 3 people", 1),
+    ("3", "6 ways to seat 3 people", 0),
+    ("120", "The 5 books can be arranged in **120** ways.", 1),
+    ("5", "5 apples left from the initial 20", 1),
+    ("20", "5 apples left from the initial 20", 0),
+    ("5", "He has 5 apples left from the initial 20.", 1),
+    ("8", "**8** of the original 20 apples are left.", 1),
+    ("20", "8 of the 12 remain, so 20", 1),
+]
+ROWS = [
+    ("5", f"We get\n\\begin{{aligned}}\n{CHAIN}\n\\end{{aligned}}", 1),
+    ("5", f"We get\n$$\n\\begin{{aligned}}\n{CHAIN}\n\\end{{aligned}}\n$$", 1),
+    ("5", f"We get\n\\[\\begin{{split}}{CHAIN}.\\end{{split}}\\]", 1),
+    ("5", f"We get\n\\begin{{align*}}\n{CHAIN}\n\\end{{align*}}", 1),
+    ("5", f"\\begin{{align*}}\n{CHAIN}\n\\end{{align*}}", 1),
+    ("5", f"$$\\begin{{split}}{CHAIN}\\end{{split}}$$", 1),
+    ("5", "\\begin{align*}\nx+2 &= 7 \\\\\nx &= 5\n\\end{align*}", 1),
+    ("2", f"We get\n\\begin{{aligned}}\n{CHAIN}\n\\end{{aligned}}", 0),
+    ("2", r"$$\begin{aligned} x &= 1 \\ y &= 2 \end{aligned}$$", 0),
+    ("5", r"\begin{aligned} x &= 5 \\ x &= 6 \end{aligned}", 0),
+    ("x=1,y=2", r"$$\begin{cases}x=1\\y=2\end{cases}$$", 1),
+]
+DECIMALS = [
+    ("1/2", "Answer: **1/2** (0.5)", 1),
+    ("0.5", "Answer: **1/2** (0.5)", 1),
+    ("2/3", "Answer: 2/3 (0.667)", 1),
+    ("1/2", "Answer: **1/2** (0.6)", 0),
+    ("0.6", "Answer: **1/2** (0.6)", 0),
+    ("1/2", "The answer is **1/2** (see above).", 1),
+]
+FUNCTIONS = [
+    ("2x", r"$x\mapsto 2x$", 1),
+    ("f(x)=2x", r"$x\mapsto 2x$", 1),
+    (r"x \mapsto 2x", "$2x$", 1),
+    ("2x", r"$x\mapsto 3x$", 0),
+    ("x", r"$x\mapsto 2x$", 0),
+    ("12", r"\boxed{x \mapsto 12}", 0),
+]
+RESIDUES = [
+    (r"7 \pmod 9", r"$x \equiv 7 \pmod 9$", 1),
+    ("x \\equiv 7 (mod 9)", r"$x \equiv 7 \pmod{9}$", 1),
+    ("7 (mod 9)", "x ≡ 7 (mod 9)", 1),
+    (r"7 \pmod 9", r"$x \equiv 8 \pmod 9$", 0),
+    (r"7 \pmod 9", r"$x \equiv 7 \pmod 8$", 0),
+]
+CONVERGENCE = [
+    ("converges", "convergent", 1),
+    ("convergent", "The series converges.", 1),
+    ("converges", "The series converges by the ratio test.", 1),
+    ("diverges", "The series does not converge.", 1),
+    ("divergent", "The series doesn't converge.", 1),
+    ("diverges", "The series is not convergent.", 1),
+    ("diverges", r"\boxed{\text{divergent}}", 1),
+    ("absolutely convergent", "The series converges absolutely.", 1),
+    ("converges", "The series does not converge.", 0),
+    ("convergent", "The series is not convergent.", 0),
+    ("diverges", "The series converges by the ratio test.", 0),
+    ("converges", "The series may converge.", 0),
+    ("converges", "The series converges or diverges.", 0),
+    ("converges", "It is not true that the series converges.", 0),
+    ("converges", r"\boxed{\text{not convergent}}", 0),
+    ("absolutely convergent", "converges conditionally", 0),
+]
+PARTS = [
+    ("(1) 2; (2) 3", "**(1)** 2\n**(2)** 3", 1),
+    ("2, 3", "**(1)** 2\n**(2)** 3", 1),
+    ("(1) 2; (2) 3", "So:\n\n(1) $2$;\n(2) $3$.", 1),
+    ("(1) 2; (2) 3", "**Answer:**\n**(1)** $2$\n**(2)** $3$", 1),
+    ("(a) 1/2; (b) 3", "(a) $\\frac12$\n(b) $3$", 1),
+    ("(1) 2; (2) 3", "**(1)** 3\n**(2)** 2", 0),
+    ("2, 3", "(1) 3\n(2) 2", 0),
+    ("3", "**(1)** 2\n**(2)** 3", 0),
+    ("2", "**(1)** 2\n**(2)** 3", 0),
+    ("3", "(a) 3", 1),
+]
+LOGARITHMS = [
+    (r"\ln|x| + C", r"\boxed{\ln x + C}", 1),
+    (r"\ln x + C", r"\boxed{\ln|x| + C}", 1),
+    (r"\ln x + C", r"\boxed{\ln x^2 + C}", 0),
+]
+
+
+@pytest.mark.parametrize(
+    ("reference", "text", "score"),
+    [
+        *REASON_FIRST,
+        *COUNTS,
+        *ROWS,
+        *DECIMALS,
+        *FUNCTIONS,
+        *RESIDUES,
+        *CONVERGENCE,
+        *PARTS,
+        *LOGARITHMS,
+    ],
+)
+def test_the_last_sentence_gives_its_value(reference: str, text: str, score: int) -> None:
+    assert judge(Accuracy(), {"answer": reference}, text).score == score
+
+
+@pytest.mark.parametrize("piece", ["Since $x$ ", "as given ", "$5$, ", ". Since, "])
+def test_main_clauses_are_found_in_linear_time(piece: str) -> None:
+    assert_linear(main_clause, piece)
+
+
+@pytest.mark.parametrize("piece", ["(1) 2\n", "\n", "** ", "(1)"])
+def test_parts_are_found_in_linear_time(piece: str) -> None:
+    assert_linear(answers_of_parts, piece)

@@ -1,0 +1,53 @@
+"""Answers to other questions: the 42 of `In the example the answer is 42. Here it is 7.`"""
+
+from __future__ import annotations
+
+import re
+
+# Words without which no text names another question.
+_WORDS = tuple(
+    "xample|ample |revious|arlier|receding|rior |he old |ormer |he last |ifferent |ther q".split(
+        "|"
+    )
+)
+_OTHER = (
+    r"(?:(?:previous|preceding|earlier|prior|former|old|other|different|sample|example)"
+    r"\s){1,2}"
+)
+_QUESTION = r"(?:question|problem|exercise|example|task|sample|case\sabove|one)"
+_NAME = (
+    rf"(?:the|an?|that|your)\s(?:{_OTHER}{_QUESTION}|example"
+    r"|last\s(?:question|problem|exercise))"
+)
+# A value that ends its clause: ` 42.`, ` \boxed{42},`.
+_VALUE = (
+    r"\s[*_$]{0,3}(?:\\boxed\{[^{}\n]{1,60}\}|\$?[^\s$]{1,40}?)[*_$]{0,3}"
+    r"(?=[.,;!]?(?:\s|\Z))(?:\s[a-z]{1,12}){0,2}"
+)
+# A clause about another question: `The answer to the previous question was 42`, `In the example,
+# the answer is 42`, `The sample answer is 42`.
+_CLAUSE = re.compile(
+    rf"(?:\A|(?<=[\n.!?;])\s?|(?<=[\n.!?;]\s)|(?<=\*\*))(?:(?:note\sthat|recall\sthat|we\sknow\sthat)\s)?(?:"
+    rf"(?:in|for|from|to|as\sin)\s{_NAME}(?:\sabove)?,?\s(?:we\s(?:had|got|have|get|found)|it\s(?:is|was)"
+    rf"|the\s(?:final\s|correct\s)?(?:answer|result|solution)\s(?:is|was)|(?:answer|result)\s(?:is|was))"
+    rf"|the\s(?:final\s|correct\s)?(?:answer|result|solution)\s(?:to|of|for|in|from)\s{_NAME}(?:\sabove)?\s(?:is|was)"
+    r"|previously,?\sthe\s(?:answer|result)\swas"
+    rf"|{_NAME}['\u2019]s\s(?:final\s|correct\s)?(?:answer|result|solution)\s(?:is|was)"
+    r"|the\s(?:(?:(?:example|old)\s(?:answer|result|solution)|sample\sanswer)\s(?:is|was)"
+    r"|(?:previous|preceding|earlier|prior|former)\s(?:answer|result|solution)\swas)"
+    rf"){_VALUE}[.,;!]?",
+    re.IGNORECASE,
+)
+
+
+def without_other_questions(text: str) -> str:
+    """The text without clauses that give the answer to another question.
+
+    >>> without_other_questions("The answer to the previous question was 42. Here it is 7.")
+    ' Here it is 7.'
+    >>> without_other_questions("In this example the answer is 42.")
+    'In this example the answer is 42.'
+    """
+    if not any(map(text.__contains__, _WORDS)):
+        return text
+    return _CLAUSE.sub("", text)
