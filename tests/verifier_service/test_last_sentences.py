@@ -142,3 +142,42 @@ def test_main_clauses_are_found_in_linear_time(piece: str) -> None:
 @pytest.mark.parametrize("piece", ["(1) 2\n", "\n", "** ", "(1)"])
 def test_parts_are_found_in_linear_time(piece: str) -> None:
     assert_linear(answers_of_parts, piece)
+
+
+PARAGRAPHS = [
+    (
+        "79",
+        "1001",
+        "We need $13a + 11b + 7c = 1001$, which implies that $2b + 6c$ is even, so it is least at 26 "
+        "(e.g. with $b = 10$). This gives $a + b + c = 79$.",
+    ),
+    ("32", r"\frac14", r"Thus we have $z = \frac14$, so we can go back to get $x = 32$."),
+    ("32", r"\frac14", r"Now $2z = \frac12$, which gives $z = \frac14$. Finally, $x = 32$."),
+    ("9", "4", r"First, $x = 4$ since $x > 0$. Then $y = 9$."),
+    ("9", "4", r"The first is $x = 4$ Because $x > 0$, the second is $y = 9$."),
+    ("9", "3", "See Fig. 3. Then $x^2 = 81$. Hence $x = 9$, since $x > 0$."),
+    ("7", "4", "This cannot be 4. So the smallest integer that fits is 7."),
+    ("16", "90", r"Since $x < 90$, we have $2x = 32$ or $3x = 90$. As $3x$ is even, $x = 16$."),
+]
+
+
+@pytest.mark.parametrize(("right", "earlier", "text"), PARAGRAPHS)
+def test_the_last_sentence_of_a_paragraph_states_the_answer(
+    right: str, earlier: str, text: str
+) -> None:
+    assert judge(Accuracy(), {"answer": right}, text).score == 1
+    assert judge(Accuracy(), {"answer": earlier}, text).score == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is not 4. So the answer is not 5.",
+        "I do not know the answer. Now, a guess is 5.",
+        "We get $x = 5$, which is not negative. There is no solution.",
+        "The equation gives $x = 5$. Hence there are no solutions.",
+        "Let $x = 5$. Then $2x = 10$.",
+    ],
+)
+def test_what_a_paragraph_says_before_its_last_sentence_is_no_answer(text: str) -> None:
+    assert judge(Accuracy(), {"answer": "5"}, text).score == 0

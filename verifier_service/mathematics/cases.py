@@ -56,6 +56,12 @@ _VALUE_FIRST = re.compile(
 )
 # A word of a case that does not hold: `If n were even, it would be 6.`
 _UNREAL = re.compile(r"\b(?:were|had)\b", re.IGNORECASE)
+# A conclusion from a case, which is none of its own: `, so the solution is $x > 5$`.
+_CONCLUSION = re.compile(
+    r"[,$]\s{1,2}(?:so|thus|hence|therefore),?\s(?:the|our)\s(?:\w{1,12}\s){0,2}"
+    r"(?:solution|answer|domain|range|set|interval)s?\b",
+    re.IGNORECASE,
+)
 # A clause that only names a case, whose value stands in the next one: `Case 2: n even.`
 _NAMES_CASE = re.compile(
     r"[\W_]{0,9}(?:case|suppose|assuming|if|when)\b[^\n$=\\]{1,80}", re.IGNORECASE
@@ -164,7 +170,7 @@ def _case(clause: str) -> Case | None:
     if len(clause) > _MAX_CLAUSE:
         return None
     match = _CONDITION_FIRST.fullmatch(clause) or _VALUE_FIRST.fullmatch(clause)
-    if match is None or _UNREAL.search(clause):
+    if match is None or _UNREAL.search(clause) or _CONCLUSION.search(clause):
         return None
     value = match["boxed"] or match["value"].strip("$")
     return Case(match["condition"].strip(), value, match["boxed"] is not None)

@@ -175,11 +175,16 @@ def _with_further(
     """The answer of a text without offers, and what is offered beside it; None without one."""
     if found is None or not any(found.statements):
         return None
-    end = text.rstrip()
-    position = end.rfind("\n") + 1 if found.position is None else found.position
+    position = _last_sentence(text.rstrip()) if found.position is None else found.position
     values = offered_beside(text, position, further)
     statements = tuple(dict.fromkeys((*found.statements, *values)))
     return replace(found, statements=statements, joint="or") if values else found
+
+
+def _last_sentence(text: str) -> int:
+    """The start of the last sentence of the last line of a text."""
+    start = text.rfind("\n") + 1
+    return max([start, *(one.end() for one in _SENTENCE.finditer(text, start))])
 
 
 # The dots of a list that goes on, at the end of a line: the `, ...` of `2, 3, ...`. Else they are
@@ -467,11 +472,16 @@ def _math(text: str) -> Extraction | None:
     if text.startswith("\\begin{") and (rows := rows_alone(text)) is not None:
         return Extraction("math", (rows,))
     if (main := main_clause(text)) != text:
-        if _REFUSED.search(main):
+        if _REFUSED.search(main[: main.rfind("$", 0, -2)]) and not _CONCLUSION.match(main):
             return Extraction("math", NOTHING)
         text = main
+    closing = text[_last_sentence(text.rstrip()) :]
+    if closing != text and stated_words(closing) is not None and OPENING.search(text):
+        return Extraction("math", (closing,))
     if is_bare(text) or is_block(text):
         line = text if "\n" in text else closing_line(text)
+        if spans := delimited(line):
+            line = line[last_sentence(line, 0, spans) :]
         if bare := sentence_math(without_aside(line)):
             return Extraction("math", (_with_unit_behind(end_of_chain(bare), line),))
         bare = _bare(_LEAD_IN.sub("", line, count=1))
@@ -501,8 +511,11 @@ def _math(text: str) -> Extraction | None:
         return None
     if any(character.isdigit() for character in rest) and not _is_rounding(rest):
         return None
-    line_start = last_sentence(text, text.rfind("\n", 0, found[-1].start) + 1, found)
+    paragraph = text.rfind("\n", 0, found[-1].start) + 1
+    line_start = last_sentence(text, paragraph, found)
     line = text[line_start:]
+    if line_start > paragraph and (_UNSURE.search(line) or is_undone(text, found[-1].start)):
+        return Extraction("math", NOTHING)
     if "\n" not in line and (main := without_aside(line)) != line:
         return Extraction("math", (_with_unit_behind(final_side(sentence_math(main)), main),))
     if any(span.start >= line_start for span in found[:-1]):
@@ -554,6 +567,11 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 
+# A sentence that is no conclusion of those before it: `Since I cannot tell, we guess $x = 5$.`
+_UNSURE = re.compile(
+    r"\b(?:guess|(?:cannot|can['’]t|could\s+not)\s+(?:tell|say|know)|not\s+sure|unsure)\b",
+    re.IGNORECASE,
+)
 # A sentence that concludes with a number, whatever those before it deny: `So the sum is 5.`
 _STATES_RESULT = re.compile(
     r"(?:so|thus|hence|therefore|overall|altogether|finally|in\s+total|consequently|since|as|now)\b"

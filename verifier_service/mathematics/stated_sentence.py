@@ -197,9 +197,11 @@ def main_clause(text: str) -> str:
     'we get $x=5$.'
     """
     sentence = _REASON_FIRST.search(text, max(0, len(text) - _MAX_REASON))
-    if sentence is None or not delimited(sentence["main"]) or ". " in sentence["main"]:
+    if sentence is None or ". " in sentence["main"]:
         return text
-    return sentence["main"]
+    found = delimited(sentence["main"])
+    has_plain_number = any(one.isdigit() for one in without_spans(sentence["main"], found))
+    return text if not found or has_plain_number else sentence["main"]
 
 
 # A word that leads to a result: the `gives` of `$x = 2$ gives $y = 3$`.
