@@ -148,8 +148,8 @@ PARAGRAPHS = [
     (
         "79",
         "1001",
-        "We need $13a + 11b + 7c = 1001$, which implies that $2b + 6c$ is even, so it is least at 26 "
-        "(e.g. with $b = 10$). This gives $a + b + c = 79$.",
+        "We need $13a + 11b + 7c = 1001$, which implies that $2b + 6c$ is even, so it is least at "
+        "26 (e.g. with $b = 10$). This gives $a + b + c = 79$.",
     ),
     ("32", r"\frac14", r"Thus we have $z = \frac14$, so we can go back to get $x = 32$."),
     ("32", r"\frac14", r"Now $2z = \frac12$, which gives $z = \frac14$. Finally, $x = 32$."),
