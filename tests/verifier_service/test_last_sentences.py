@@ -10,6 +10,7 @@ import pytest
 
 from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
+from verifier_service.mathematics.closing_numbers import number_of_subject
 from verifier_service.mathematics.labelled_answers import answers_of_parts
 from verifier_service.mathematics.stated_sentence import main_clause
 from verifier_service.verifiers.accuracy import Accuracy
@@ -181,3 +182,43 @@ def test_the_last_sentence_of_a_paragraph_states_the_answer(
 )
 def test_what_a_paragraph_says_before_its_last_sentence_is_no_answer(text: str) -> None:
     assert judge(Accuracy(), {"answer": "5"}, text).score == 0
+
+
+SUBJECTS = [
+    ("3", "The weight is known.\nThree trucks will be needed to transport 80 flagstones.", 1),
+    ("80", "The weight is known.\nThree trucks will be needed to transport 80 flagstones.", 0),
+    ("5", "5 cars drove through the traffic jam in the first 15 minutes.", 1),
+    ("15", "5 cars drove through the traffic jam in the first 15 minutes.", 0),
+    ("16", "16 people think that horse #12 will win the big race.", 1),
+    ("12", "16 people think that horse #12 will win the big race.", 0),
+    ("10", "Ten men can stay upright on the wave.", 1),
+    ("2", "Two people accept the position.", 1),
+    ("12", "12 cookies were eaten by 4 people.", 1),
+    # Later numbers that are the result.
+    ("15", "5 bags cost 15 dollars.", 1),
+    ("5", "5 bags cost 15 dollars.", 0),
+    ("3", "7 of the 10 were sold, leaving 3.", 1),
+    ("8", "3 red and 5 blue balls were drawn, so 8.", 1),
+    ("240", "12 months have 240 workdays.", 1),
+    ("90", "3 friends paid 30 dollars each, which totals 90 dollars.", 1),
+    ("30", "15 students passed in each of 2 groups, 30 in total.", 1),
+    ("15", "15 students passed in each of 2 groups, 30 in total.", 0),
+    # No count.
+    ("12", "12 people can not fit.", 0),
+    ("2", "Two numbers are prime: 3 and 5.", 0),
+    ("2", "Two dice were rolled and the sum is 6.", 0),
+    ("5", "5 or 6 people can stay on the wave.", 0),
+]
+
+
+@pytest.mark.parametrize(("reference", "text", "score"), SUBJECTS)
+def test_the_number_of_a_subject_is_the_answer_unless_a_later_one_is(
+    reference: str, text: str, score: int
+) -> None:
+    assert judge(Accuracy(), {"answer": reference}, text).score == score
+
+
+@pytest.mark.parametrize("piece", ["in the first 15 ", "cars ", "of the "])
+def test_the_subject_of_a_long_sentence_is_found_in_linear_time(piece: str) -> None:
+    assert_linear(number_of_subject, piece, before="5 cars drove ")
+    assert_linear(number_of_subject, piece, before="5 ")

@@ -151,6 +151,55 @@ _FIRST_NUMBER = re.compile(
     re.IGNORECASE,
 )
 
+# The number of a subject at the beginning of a sentence, with its verb behind it: the `5` of
+# `5 cars drove by in the first 15 minutes.`, the `Four` of `Four of them were sold on Sunday.`
+_SUBJECT = re.compile(
+    r"(?:(?:so|thus|hence|therefore|altogether|overall|in\s+total|finally),?\s+)?"
+    r"(?:(?:a\s+total\s+of|exactly|only)\s+)?\*{0,2}(?P<value>[$€£]?\d[\d,]*(?:\.\d+)?"
+    r"|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    r"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-(?:one|two|three|four|five|six|seven"
+    r"|eight|nine))?))\*{0,2}\s+(?!(?:or|and|to|in|per|out|times|more|less|fewer|than|plus|minus|percent"
+    r"|divided|hundred|thousand|million|years?\s+old)\b)(?P<rest>(?:[A-Za-z'’]+\s+){1,4}?"
+    r"(?:will|would|can|must|should|is|are|was|were|has|have|had|do|did|does|need|remain|live|think|drove"
+    r"|went|came|left|sat|won|lost|got|took|accept|like|prefer|passed|failed|[a-z]{3,12}ed)\s[^\n]*)",
+    re.IGNORECASE,
+)
+# What leads to a later number of such a sentence, which only places it: `in the first 15`, `#12`.
+_PLACES = re.compile(
+    r"(?:\b(?:in|on|at|by|for|after|before|within|during|from|of|with|than|the|first|last|next|every|each|per"
+    r"|to\s+[a-z]+|number|day|room|grade|horse|bus|team)|#)\s*\Z",
+    re.IGNORECASE,
+)
+
+
+def number_of_subject(sentence: str) -> str | None:
+    """The number of the subject with which a sentence begins, if no later one is its result.
+
+    >>> number_of_subject("16 people think that horse #12 will win.")
+    '16'
+    >>> number_of_subject("3 boxes were sold for 12 dollars, which is 36.") is None
+    True
+    """
+    match = _SUBJECT.fullmatch(sentence.strip("* "))
+    if match is None or _RESULT.search(sentence) or _NO_SUBJECT.search(match["rest"]):
+        return None
+    rest = match["rest"]
+    places = [one.start() for one in _LATER_NUMBER.finditer(rest)]
+    are_places = all(_PLACES.search(rest, max(0, start - _MAX_PLACE), start) for start in places)
+    return match["value"] if are_places else None
+
+
+_MAX_PLACE = 24
+"""Most characters that lead to a number."""
+# A number behind the subject of a sentence, none of a longer one.
+_LATER_NUMBER = re.compile(r"(?<![\d.,])[$€£]?\d")
+# Words of a sentence that counts nothing: a comparison, a condition, a doubt, another value.
+_NO_SUBJECT = re.compile(
+    r"\b(?:not|if|or|but|unless|wrong|guess|would\s+be|could\s+be|might|maybe|perhaps|leaving|leaves|so"
+    r"|therefore|total(?:s|ing)?|equals?|sum|each|cost)\b|n['’]t\b|=",
+    re.IGNORECASE,
+)
+
 # A number that is left of another one: `He has 5 apples left from the initial 20.`
 _LEFT = re.compile(
     r"(?:[A-Za-z'’,]+\s+){0,12}?\*{0,2}(?P<value>[$€£]?\d[\d,]*(?:\.\d+)?)\*{0,2}(?:\s+[A-Za-z'’]+){0,4}?"

@@ -36,6 +36,7 @@ from verifier_service.mathematics.closing_numbers import (
     computes,
     last_of_results,
     listed_at_end,
+    number_of_subject,
     number_text,
 )
 from verifier_service.mathematics.closing_statement import NOTHING, Joint, closing_statement
@@ -641,6 +642,8 @@ def _last_number(line: str) -> Extraction | None:
         return None
     if (twice := said_twice(sentences)) is not None:
         return Extraction("last_expression", twice, "or")
+    if (count := number_of_subject(sentences[-1])) is not None:
+        return Extraction("last_expression", (count,))
     if (row := _ROW.search(line, max(0, len(line) - MAX_BARE_CHARACTERS))) is not None:
         return Extraction("last_expression", tuple(dict.fromkeys(row[0].split())))
     numbers = [
