@@ -776,3 +776,42 @@ def test_bad_references_get_a_verdict_from_workers(http: httpx.Client) -> None:
     for verifier, reference in cases:
         (found,) = verdicts(http, verifier, "{}", **reference)
         assert (found["outcome"], found["reason"]) == ("unverifiable", "bad_reference")
+
+
+LAST_LETTERS = [
+    # The answer that is announced names no option, and the last line does.
+    (
+        "B",
+        "The final result is 8.\nBy the problem, 8 is B.\nSo our selection is option B. #### B",
+    ),
+    ("D", "The answer is seven hundredths.\n\nSo the option is D."),
+    # A line of a computation that ends with the letter.
+    ("D", "Plug in n = 4: (4 + 6) = 10 ANS:D"),
+    ("A", "588 - 150 = 438\nanswer.A"),
+    ("E", "Bob covered 24*2 = 48 more km (ANSWER E)"),
+    ("C", "x = 100 m. Answer C"),
+    ("D", "90 - 81 = 9%\nD is the answer"),
+]
+NO_LAST_LETTERS = [
+    ("A", "The answer is 8.\nA is wrong."),
+    ("A", "The answer is 8.\nA) 8\nB) 9"),
+    ("B", "The result is 8.\nOptions A and B fit."),
+    ("B", "x = 9. Answer A or answer B"),
+    ("B", "x = 9. It is not answer B"),
+    ("B", "x = 9. The wrong answer B"),
+    ("B", "x = 9. I doubt that it is answer B"),
+    ("B", "A is the answer, or B is the answer"),
+    ("A", "x = 9. Answer A car"),
+]
+
+
+@pytest.mark.parametrize(("letter", "text"), LAST_LETTERS)
+def test_the_letter_in_a_last_line_is_the_choice(letter: str, text: str) -> None:
+    assert judge(MultipleChoice(), {"answer": letter}, text).score == 1
+    other = "C" if letter != "C" else "B"
+    assert judge(MultipleChoice(), {"answer": other}, text).reason == "different"
+
+
+@pytest.mark.parametrize(("letter", "text"), NO_LAST_LETTERS)
+def test_a_letter_in_a_last_line_that_chooses_none_is_no_choice(letter: str, text: str) -> None:
+    assert judge(MultipleChoice(), {"answer": letter}, text).score == 0

@@ -71,15 +71,22 @@ class MultipleChoice(TextVerifier):
             if not answer.is_announced and _only_lists_options(text):
                 return Judgement(0.0, MultipleChoiceReason.AMBIGUOUS_ANSWER, answer.text)
             letters = named_letters(answer.text, choices, is_announced=answer.is_announced)
+            if not letters and answer.is_announced and "last_line" in self.extract:
+                # `The answer is 8. So option B.`, `The result is 8, which is option B. #### B`
+                last = final_answer(text, ("last_line",))
+                if last is not None and (letters := named_letters(last.text, choices)):
+                    answer = last
             if answer.offered:
                 letters |= named_letters(answer.statement, choices)
             if not letters and not answer.is_announced:
                 main, _ = _without_offers(text)
-                opening = opening_letter(main)
+                opening = _letter_at_end(answer.statement) or opening_letter(main)
                 letters = {opening} if opening else set()
                 answer = replace(answer, statement=opening or answer.text, offered="")
             if letters and answer.also:
                 letters |= {answer.also}
+            if letters:
+                letters |= set(_CALLED_ANSWER.findall(_last_line(text)))
             if not letters:
                 return Judgement(0.0, MultipleChoiceReason.NO_ANSWER, answer.text)
             if len(letters) > 1:
@@ -182,6 +189,28 @@ _ALSO = re.compile(
     r"|\b[Ii]f\s+(?:\w+\s+){0,3}(?:wrong|incorrect),?\s+(?:then\s+)?\(?([A-HJ-Z])\b"
     r"|\b(?:[Ss]econd|[Oo]ther|[Nn]ext|[Bb]ackup)\s+(?:choice|answer|guess|option):?\s*\(?([A-Z])\b"
 )
+# A letter with the word for an answer right beside it, which ends a line: the `D` of `... = 10
+# ANS:D`, of `(Answer D)`, of `D is the answer.`
+_LETTER_AT_END = re.compile(
+    r"(?<!not )(?<!wrong )(?<!incorrect )\b(?:answer|ans|option|choice)\b"
+    r"(?:\s?[.:=-]{1,3}|\s{1,3}is)?\s?\(?(?-i:(?P<behind>[A-J]))\)?[\s.)*]{0,5}\Z"
+    r"|(?<!not )\b(?-i:(?P<before>[A-J]))\)?\s{1,3}is\s{1,3}(?:the|my)\s{1,3}"
+    r"(?:(?:correct|right|final|best)\s{1,3})?(?:answer|option|choice)[\s.)*]{0,5}\Z",
+    re.IGNORECASE,
+)
+# An option that is called the answer: the `A` of `A is the answer, or B is the answer.`
+_CALLED_ANSWER = re.compile(
+    r"\b([A-J])\)?\s{1,3}is\s{1,3}(?:the|my|also|an?)\s{1,3}"
+    r"(?:(?:correct|right|final|possible)\s{1,3})?(?:answer|option|choice)\b"
+)
+# Words of a line that only wonders or denies: `I doubt that it is answer B`.
+_DOUBT = re.compile(
+    r"\b(?:doubt|could|might|may|maybe|perhaps|possibly|cannot|not|neither|nor|unsure|unlikely|if"
+    r"|whether|impossible|rule\s{1,3}out|eliminate)\b|n['\u2019]t\b|\?",
+    re.IGNORECASE,
+)
+# Any letter of an option in a line, no article: the `A` of `A or B`, not that of `A car`.
+_ANY_LETTER = re.compile(r"\b[A-J]\b(?!\s+[a-z]{2,}(?<!is)(?<!or)(?<!and))")
 # The letter before an option's text: the `A) ` of `A) London`, not of `A) is wrong`.
 _OPTION = re.compile(r"(?:^|(?<=\s))\(?([A-Z])[).:][ \t]+(?!is\b)(?=\w)")
 # The signs of a heading: the `## ` of `## B`.
@@ -202,6 +231,15 @@ def _only_lists_options(text: str) -> bool:
         return False
     letters = [letter for line in lines for letter in _OPTION.findall(line)]
     return len(letters) > 1 and letters == sorted(set(letters))
+
+
+def _letter_at_end(line: str) -> str | None:
+    """The letter that a line calls the answer at its end, unless it names another one beside."""
+    match = _LETTER_AT_END.search(line)
+    if match is None or _DOUBT.search(line):
+        return None
+    letter = match["behind"] or match["before"]
+    return letter if set(_ANY_LETTER.findall(line)) <= {letter} else None
 
 
 def _last_line(text: str) -> str:
