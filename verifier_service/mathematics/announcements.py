@@ -8,11 +8,13 @@ from collections.abc import Iterable
 from verifier_service.mathematics.closing_numbers import number_text
 from verifier_service.mathematics.denials import has_value, is_disowned
 
-# Words that announce an answer: `The final answer is`, `**Answer:**`, `Ответ:`.
+# Words that announce an answer: `The final answer is`, `The answer (Yes or No) is`, `**Answer:**`,
+# `Ответ:`.
 PHRASE = re.compile(
     r"""(?:
         (?:\b(?:final|correct|right)[ ])?(?:answer|option|choice|result|solution)s?
             (?:[ ](?:to|for|of)[ ](?:(?!,[ ](?:so|as|since|because|hence|thus)\b)[^\n.:]){0,80}?)?
+            (?:[ ]\([A-Za-z][A-Za-z ,]{1,40}\))?
             \**[ ]*(?:(?:is|are|would[ ]be|must[ ]be|should[ ]be|will[ ]be)\b[ ]*:?|=(?![=>])|:)\**
       | (?:^|\n)\**(?:A|Ans|Ans\.|答案)\**[ ]*:
       | \b(?:correct|right|true)[ ]statements?[ ](?:is|are)\b[ ]*:?

@@ -17,8 +17,13 @@ _COURTESY = re.compile(
 )
 
 
+# The blanks of a line that has nothing else, before its end.
+_BLANK_LINE = re.compile(r"\n[ \t]{1,20}(?=\n)")
+
+
 def without_notes(text: str) -> str:
     """The text without last paragraphs that check the answer, comment on it or offer help."""
+    text = _BLANK_LINE.sub("\n", text) if "\n " in text else text
     end = len(text)
     while (start := text.rfind("\n\n", 0, end)) >= 0 and (
         NOTE.match(text, start + 2, end) or _COURTESY.fullmatch(text, start + 2, end)

@@ -145,6 +145,29 @@ def _yes_or_no(verdict: re.Match[str], rest: str) -> str | None:
     return "Yes" if verdict["yes"] else "No"
 
 
+# Words behind an announced `Yes` or `No` that take it back or bind it to something.
+_HALF = re.compile(
+    r"\b(?:or|if|unless|but|although|though|however|except|maybe|perhaps|depend\w*)\b",
+    re.IGNORECASE,
+)
+
+
+def announced_verdict(statement: str) -> str | None:
+    """The yes or no with which an announced sentence begins, unless the rest is against it.
+
+    >>> announced_verdict("No, it could not hold 10 of them."), announced_verdict("Yes, but never.")
+    ('No', None)
+    """
+    verdict = _YES_OR_NO.match(statement)
+    if verdict is None:
+        return None
+    rest = statement[verdict.end() :]
+    against = _AGAINST_YES if verdict["yes"] else _AGAINST_NO
+    if not rest or against.search(rest) or _HALF.search(rest):
+        return None
+    return "Yes" if verdict["yes"] else "No"
+
+
 def _answer_of(sentence: str, *, may_be_any: bool) -> str | None:
     """The answer that a sentence states: a set phrase, or any words behind its `is`."""
     sentence = sentence.rstrip(" .!*_")

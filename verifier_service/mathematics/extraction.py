@@ -41,7 +41,7 @@ from verifier_service.mathematics.closing_numbers import (
 )
 from verifier_service.mathematics.closing_statement import NOTHING, Joint, closing_statement
 from verifier_service.mathematics.closing_units import closing_amount, with_unit
-from verifier_service.mathematics.closing_words import stated_words
+from verifier_service.mathematics.closing_words import announced_verdict, stated_words
 from verifier_service.mathematics.delimited_math import (
     DISPLAY_END,
     OPENING,
@@ -374,6 +374,12 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     rest = _rest_behind(text, position)
     if (corrected := _CORRECTED.fullmatch(rest)) is not None:
         return Extraction("answer_phrase", (number_text(corrected[1]),))
+    if (verdict := announced_verdict(rest.split("\n", 1)[0])) is not None:
+        return Extraction("answer_phrase", (verdict,))
+    if (sentence := _THAT.match(rest)) is not None:
+        told = _last_number(sentence["told"])
+        if told is not None:
+            return replace(told, source="answer_phrase")
     statement = stated(rest) if rest and not _DENIED.match(rest) else ""
     if not statement:
         return Extraction("answer_phrase", NOTHING)
@@ -385,11 +391,18 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     return Extraction("answer_phrase", (_number_of_sentence(without_reason(statement)),))
 
 
+# A sentence that is announced: the `10 fish are left` of `The answer is that 10 fish are left.`
+_THAT = re.compile(
+    r"that\s{1,3}(?P<told>(?=[^\n.]{0,200}\d)(?![^\n]{0,200}(?:\b(?:not|no|never)\b|n['’]t))"
+    r"[^\n$\\]{1,300}?)(?:[.!](?=\s|\Z)|\n|\Z)",
+    re.IGNORECASE,
+)
 # A sentence about one number, up to it: `It will take `, `Each of them pays exactly $`.
 _BEFORE_NUMBER = re.compile(
     r"(?:[A-Z][\w'’]*\s+)(?:[\w'’]+\s+){0,12}?(?:is|are|was|were|be|takes?|took|has|have|had|needs?"
     r"|makes?|made|earns?|gets?|got|pays?|paid|costs?|spends?|spent|saves?|saved|buys?|bought|sells?"
-    r"|sold|gives?|contains?|weighs?|runs?|ran|walks?|uses?|used)\s+"
+    r"|sold|gives?|contains?|weighs?|runs?|ran|walks?|uses?|used"
+    r"|(?:will|can|could|must)\s+[a-z]{3,12})\s+"
     r"(?:(?:a\s+total\s+of|exactly|only|in\s+total)\s+)?[$*]*"
 )
 

@@ -12,9 +12,9 @@ from verifier_service.mathematics.closing_statement import JOINT_WORDS
 from verifier_service.mathematics.delimited_math import DelimitedMath, delimited, without_spans
 from verifier_service.mathematics.markdown import trimmed
 
-# The end of a sentence, but neither the point of `3.5` nor that of `p. m.`.
+# The end of a sentence, but neither the point of `3.5` nor that of `p. m.` or `Mrs. Wong`.
 _SENTENCE_END = re.compile(
-    r"\n|(?<!\b[A-Za-z])(?<!\d)[.!?](?=\s)|(?<=\d)\.(?=\s|$)|(?<=\b[A-Za-z])\.(?=\s+[A-Z]|\s*$)|。"
+    r"\n|(?<!\b[A-Za-z])(?<!\d)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bProf)[.!?](?=\s)|(?<=\d)\.(?=\s|$)|(?<=\b[A-Za-z])\.(?=\s+[A-Z]|\s*$)|。"
 )
 
 # A remark in brackets about a value that is no answer: ` (reject $x = -1$)`.
