@@ -815,3 +815,35 @@ def test_the_letter_in_a_last_line_is_the_choice(letter: str, text: str) -> None
 @pytest.mark.parametrize(("letter", "text"), NO_LAST_LETTERS)
 def test_a_letter_in_a_last_line_that_chooses_none_is_no_choice(letter: str, text: str) -> None:
     assert judge(MultipleChoice(), {"answer": letter}, text).score == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("Look at the table.\nThe charity received the most donations in October.", "A"),
+        ("The banquet ends at 12:35 P.M.", "B"),
+        ("The statement is true.", "C"),
+    ],
+)
+def test_a_last_line_may_end_with_the_text_of_one_option(text: str, letter: str) -> None:
+    choices = {"A": "October", "B": "12:35 P.M.", "C": "true", "D": "the club"}
+    for other in choices:
+        reference = {"answer": other, "choices": choices}
+        assert judge(MultipleChoice(), reference, text).score == (other == letter)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "October had more than the club.",
+        "It is not October.",
+        "It could be October.",
+        "It was an untrue October",
+        "The club met in October.",
+    ],
+)
+def test_a_last_line_that_names_two_options_or_denies_one_chooses_none(text: str) -> None:
+    choices = {"A": "October", "B": "untrue", "C": "the club"}
+    for letter in choices:
+        reference = {"answer": letter, "choices": choices}
+        assert judge(MultipleChoice(), reference, text).score == 0

@@ -80,7 +80,10 @@ class MultipleChoice(TextVerifier):
                 letters |= named_letters(answer.statement, choices)
             if not letters and not answer.is_announced:
                 main, _ = _without_offers(text)
-                opening = _letter_at_end(answer.statement) or opening_letter(main)
+                last = answer.statement
+                opening = (
+                    _letter_at_end(last) or opening_letter(main) or _choice_at_end(last, choices)
+                )
                 letters = {opening} if opening else set()
                 answer = replace(answer, statement=opening or answer.text, offered="")
             if letters and answer.also:
@@ -240,6 +243,28 @@ def _letter_at_end(line: str) -> str | None:
         return None
     letter = match["behind"] or match["before"]
     return letter if set(_ANY_LETTER.findall(line)) <= {letter} else None
+
+
+def _choice_at_end(line: str, choices: Mapping[str, str]) -> str | None:
+    """The letter of the option whose text ends a line, unless the line has that of another one.
+
+    >>> _choice_at_end("Most of them came in May.", {"A": "May", "B": "June"})
+    'A'
+    >>> _choice_at_end("June had fewer than May.", {"A": "May", "B": "June"}) is None
+    True
+    """
+    if _DOUBT.search(line):
+        return None
+    plain = line.casefold().rstrip(" .!*")
+    texts = {letter: text.casefold().strip(" .") for letter, text in choices.items()}
+    named = [
+        letter
+        for letter, text in texts.items()
+        if text and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", plain)
+    ]
+    if len(named) != 1 or not plain.endswith(texts[named[0]]) or plain == texts[named[0]]:
+        return None
+    return named[0]
 
 
 def _last_line(text: str) -> str:
