@@ -835,3 +835,30 @@ def test_sums_of_other_terms_or_bounds_are_not_known_to_be_equal(left: str, righ
 
 def test_every_wrong_answer_stands_in_no_list_of_right_ones() -> None:
     assert [case[0] for case in CASES if set(case[1]) & set(case[2])] == []
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "is_equal"),
+    [
+        ("120", "5!=120", True),
+        ("48", r"2^{3} \cdot 3!=48", True),
+        ("720", r"6\cdot5!=720", True),
+        (r"x \neq 2", "x!=2", True),
+        ("0", "(x-2)!=0", False),
+        ("2", "x_1!=2", False),
+        # What a geometric or subscripted side equals, but no equation that is still to be solved.
+        ("7", "M M_1 - M M_2 = 7", True),
+        ("5", r"\frac{AB \cdot CD}{2} = 5", True),
+        ("5", "-p_3 = 5", True),
+        ("5", "-A = 5", False),
+        ("3", r"\frac{A}{2} = 3", False),
+        ("5", "2x - y = 5", False),
+        ("17", r"n = \mathbf{1 7}", True),
+        ("1, 7", r"\mathbf{1, 7}", True),
+        ("17", r"\mathbf{1, 7}", False),
+        (r"\emptyset", r"\oslash", True),
+    ],
+)
+def test_signs_that_stand_close_together(reference: str, answer: str, is_equal: bool) -> None:
+    found = judge(Accuracy(), {"answer": reference}, rf"\boxed{{{answer}}}")
+    assert (found.reason == "equal") == is_equal

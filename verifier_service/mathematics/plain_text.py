@@ -73,8 +73,11 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\\[dt]?frac\s*\{\s*d\s*([a-z])\s*\}\s*\{\s*d\s*([a-z])\s*\}", r"\1'"),
         # A colour: `\color{red}`.
         (r"\\textcolor\s*\{[^{}]*\}|\\color\s*\{[^{}]*\}", ""),
-        # A factorial before an equality sign: `5!=120`; `5 != 6` is a denied one.
-        (r"(?<=[\d)}])!=(?=\s*[-−\d\\({])", "! ="),
+        # A factorial before an equality sign: `5!=120`; `5 != 6` and `x_1!=2` are denied ones.
+        (
+            r"(?:(?<=\\cdot)|(?<=\\times)|(?<![\w^.{(]))(\d+)!=(?=\s*[-−\d\\({])",
+            r"\1! =",
+        ),
         # A root sign before a number without brackets: `√12`, `∛64`.
         (r"√\s*(\d+(?:\.\d+)?)", r"\\sqrt{\1}"),
         (r"∛\s*(\d+(?:\.\d+)?)", r"\\sqrt[3]{\1}"),

@@ -296,9 +296,7 @@ def _is_asked_for(left: Expression) -> bool:
         under = [one for one in factors if isinstance(one, Power)]
         are_reciprocals = all(one.exponent == _MINUS_ONE for one in under)
         segments = [*top, *(one.base for one in under)]
-        if len(top) == 1 and any(
-            map(_is_number, left.factors)
-        ):  # -A = 5 and A/2 = 3 are to be solved
+        if len(top) == 1 and any(map(_is_number, left.factors)):  # A/2 = 3 is to be solved
             return isinstance(top[0], Symbol) and "_" in top[0].name and _is_power_of_asked(left)
         return bool(top) and are_reciprocals and all(map(_is_segment, segments))
     return isinstance(left, Sum) and all(map(_is_term_asked_for, left.terms))
