@@ -208,7 +208,7 @@ _CALLED_ANSWER = re.compile(
 )
 # Words of a line that only wonders or denies: `I doubt that it is answer B`.
 _DOUBT = re.compile(
-    r"\b(?:doubt|could|might|may|maybe|perhaps|possibly|cannot|not|neither|nor|unsure|unlikely|if"
+    r"\b(?:doubt|could|might|(?-i:may)|maybe|perhaps|possibly|cannot|not|neither|nor|unsure|unlikely|if"
     r"|whether|impossible|rule\s{1,3}out|eliminate)\b|n['\u2019]t\b|\?",
     re.IGNORECASE,
 )
