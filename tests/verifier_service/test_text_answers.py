@@ -801,6 +801,7 @@ NO_LAST_LETTERS = [
     ("B", "x = 9. The wrong answer B"),
     ("B", "x = 9. I doubt that it is answer B"),
     ("B", "A is the answer, or B is the answer"),
+    ("B", "x = 9. Take A and answer B"),
     ("A", "x = 9. Answer A car"),
 ]
 

@@ -138,9 +138,9 @@ def _with_named_mathematics(line: str) -> str | None:
     return None if "$" in rest or "\\" in rest else line[: formulas[0].start()] + rest.lstrip()
 
 
-def _yes_or_no(verdict: re.Match[str], rest: str) -> str | None:
+def _yes_or_no(verdict: re.Match[str], rest: str, doubt: re.Pattern[str] = DOUBT) -> str | None:
     against = _AGAINST_YES if verdict["yes"] else _AGAINST_NO
-    if against.search(rest) or DOUBT.search(rest):
+    if against.search(rest) or doubt.search(rest):
         return None
     return "Yes" if verdict["yes"] else "No"
 
@@ -159,13 +159,8 @@ def announced_verdict(statement: str) -> str | None:
     ('No', None)
     """
     verdict = _YES_OR_NO.match(statement)
-    if verdict is None:
-        return None
-    rest = statement[verdict.end() :]
-    against = _AGAINST_YES if verdict["yes"] else _AGAINST_NO
-    if not rest or against.search(rest) or _HALF.search(rest):
-        return None
-    return "Yes" if verdict["yes"] else "No"
+    rest = "" if verdict is None else statement[verdict.end() :]
+    return _yes_or_no(verdict, rest, _HALF) if verdict and rest else None
 
 
 def _answer_of(sentence: str, *, may_be_any: bool) -> str | None:

@@ -90,9 +90,9 @@ from verifier_service.mathematics.short_statements import (
     stated_twice,
 )
 from verifier_service.mathematics.stated_sentence import (
-    last_sentence,
     main_clause,
     sentence_math,
+    sentence_of_last_math,
     stated,
     without_aside,
     without_reason,
@@ -495,7 +495,7 @@ def _math(text: str) -> Extraction | None:
     if is_bare(text) or is_block(text):
         line = text if "\n" in text else closing_line(text)
         if spans := delimited(line):
-            line = line[last_sentence(line, 0, spans) :]
+            line = line[sentence_of_last_math(line, 0, spans) :]
         if bare := sentence_math(without_aside(line)):
             return Extraction("math", (_with_unit_behind(end_of_chain(bare), line),))
         bare = _bare(_LEAD_IN.sub("", line, count=1))
@@ -526,7 +526,7 @@ def _math(text: str) -> Extraction | None:
     if any(character.isdigit() for character in rest) and not _is_rounding(rest):
         return None
     paragraph = text.rfind("\n", 0, found[-1].start) + 1
-    line_start = last_sentence(text, paragraph, found)
+    line_start = sentence_of_last_math(text, paragraph, found)
     line = text[line_start:]
     if line_start > paragraph and (_UNSURE.search(line) or is_undone(text, found[-1].start)):
         return Extraction("math", NOTHING)

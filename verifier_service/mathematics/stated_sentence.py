@@ -96,8 +96,8 @@ _EXCLAIMED = re.compile(r"\d\**!$")
 # The beginning of a clause that explains: `, since`, ` where`; but not of one that leads to a
 # result: `, which gives $y = 3$`, `, so we get $y = 3$`.
 _ASIDE = re.compile(
-    r",?\s(?:because|since|where|when|as|given|so\s+we(?![^$]*\$)"
-    r"|which(?!\s+(?:becomes|equals|gives|implies|leads|means|reduces|simplifies|yields)\b[^$]*\$))"
+    r",?\s(?:because|since|where|when|as|given|so\s+we(?![^$]{0,200}\$)"
+    r"|which(?!\s+(?:becomes|equals|gives|implies|leads|means|reduces|simplifies|yields)\b[^$]{0,200}\$))"
     r"(?=\s)"
 )
 
@@ -120,7 +120,7 @@ _NEXT_SENTENCE = re.compile(
 )
 
 
-def last_sentence(text: str, start: int, spans: Sequence[DelimitedMath]) -> int:
+def sentence_of_last_math(text: str, start: int, spans: Sequence[DelimitedMath]) -> int:
     """The start of the sentence that holds the last mathematics of a line.
 
     Args:

@@ -80,9 +80,9 @@ class MultipleChoice(TextVerifier):
                 letters |= named_letters(answer.statement, choices)
             if not letters and not answer.is_announced:
                 main, _ = _without_offers(text)
-                last = answer.statement
+                line = answer.statement
                 opening = (
-                    _letter_at_end(last) or opening_letter(main) or _choice_at_end(last, choices)
+                    _letter_at_end(line) or opening_letter(main) or _choice_at_end(line, choices)
                 )
                 letters = {opening} if opening else set()
                 answer = replace(answer, statement=opening or answer.text, offered="")
@@ -203,8 +203,8 @@ _LETTER_AT_END = re.compile(
 )
 # An option that is called the answer: the `A` of `A is the answer, or B is the answer.`
 _CALLED_ANSWER = re.compile(
-    r"\b([A-J])\)?\s{1,3}is\s{1,3}(?:the|my|also|an?)\s{1,3}"
-    r"(?:(?:correct|right|final|possible)\s{1,3})?(?:answer|option|choice)\b"
+    r"\b([A-J])\)?\s{1,3}is\s{1,3}(?:also\s{1,3})?(?:the|my|an?)\s{1,3}"
+    r"(?:(?:correct|right|final|possible)\s{1,3})?answer\b"
 )
 # Words of a line that only wonders or denies: `I doubt that it is answer B`.
 _DOUBT = re.compile(
@@ -213,7 +213,7 @@ _DOUBT = re.compile(
     re.IGNORECASE,
 )
 # Any letter of an option in a line, no article: the `A` of `A or B`, not that of `A car`.
-_ANY_LETTER = re.compile(r"\b[A-J]\b(?!\s+[a-z]{2,}(?<!is)(?<!or)(?<!and))")
+_ANY_LETTER = re.compile(r"\b[A-J]\b(?!\s+[a-z]{2,}\b(?<!is)(?<!or)(?<!and))")
 # The letter before an option's text: the `A) ` of `A) London`, not of `A) is wrong`.
 _OPTION = re.compile(r"(?:^|(?<=\s))\(?([A-Z])[).:][ \t]+(?!is\b)(?=\w)")
 # The signs of a heading: the `## ` of `## B`.
