@@ -23,8 +23,9 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import AutoModelForCausalLM, Qwen2Config
 
+from trainer_client.policy.logit_passes import Slopes
 from trainer_client.policy.logprobs import token_logprobs
-from trainer_client.policy.output_layer import OutputLayer, Slopes
+from trainer_client.policy.output_layer import OutputLayer
 from trainer_client.policy.packing import enable_packing
 from trainer_client.update.batch import MicroBatch, micro_batches
 

@@ -180,12 +180,12 @@ def evaluate_command(
     from trainer_client.policy.policy import load_policy
     from trainer_client.prompts import PromptReader
     from trainer_client.reward.group_scoring import open_scorer
-    from trainer_client.rollout.transformers import TransformersEngine
+    from trainer_client.rollout.engines import transformers_engine
 
     torch.manual_seed(config.train.seed)
     reader = PromptReader.of(config.model)
     policy = load_policy(config.model)
-    engine = TransformersEngine(policy, batch_size=config.rollout.batch_size)
+    engine = transformers_engine(policy, config.rollout)
     sampler = in_environment(engine, policy, config)
     held_out = [
         reader.fitting(load_held_out(one, config.reward), one.dataset) for one in config.evaluation

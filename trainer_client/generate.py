@@ -20,7 +20,7 @@ from trainer_client.reward.group_scoring import ScoredGroup, combined, open_scor
 from trainer_client.reward.rewards import reward
 from trainer_client.reward.selection import ProblemReward, VerifierSelection, question_of
 from trainer_client.rollout import RolloutError, RolloutGroup, Sampling
-from trainer_client.rollout.transformers import TransformersEngine
+from trainer_client.rollout.engines import transformers_engine
 
 
 def generate(
@@ -50,7 +50,7 @@ def generate(
     posed_as = data_set or config.dataset[0]
     messages = with_system_prompt([{"role": "user", "content": prompt}], posed_as)
     groups: list[RolloutGroup] = []
-    engine = TransformersEngine(policy, batch_size=config.rollout.batch_size)
+    engine = transformers_engine(policy, config.rollout)
     in_environment(engine, policy, config).generate(
         [Problem("prompt", tuple(messages), {}, {}, posed_as.chat_template_kwargs)],
         replace(

@@ -11,9 +11,10 @@ from torch import Tensor
 from trainer_client.config.optimizer_section import OptimizerConfig
 from trainer_client.config.run_config import Config, ConfigError, dump_config
 from trainer_client.config.sft_section import SftConfig
+from trainer_client.policy.logit_passes import Slopes
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.lora import causal_model
-from trainer_client.policy.output_layer import Slopes, check_output_layer
+from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.run.guards import precision_warnings
 from trainer_client.run.metrics import MetricsLog

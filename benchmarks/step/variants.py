@@ -32,7 +32,8 @@ from trainer_client.config.run_config import ConfigError
 from trainer_client.learner import Learner, make_learner
 from trainer_client.memory_estimate import estimate_memory
 from trainer_client.policy import packing
-from trainer_client.policy.output_layer import OutputLayer, Slopes, SlopesOf
+from trainer_client.policy.logit_passes import Slopes
+from trainer_client.policy.output_layer import OutputLayer, SlopesOf
 from trainer_client.rollout import Rollout
 from trainer_client.update.batch import Batch, make_batch
 from trainer_client.update.step import update_policy

@@ -27,8 +27,10 @@ from trainer_client.check.check_run import check_run
 from trainer_client.config.run_config import Config, make_config
 from trainer_client.dataset import Problem
 from trainer_client.learner import Learner, make_learner
-from trainer_client.policy import packing
+from trainer_client.policy import output_layer, packing
+from trainer_client.policy.logit_passes import EagerPasses, FusedPasses, passes_for
 from trainer_client.policy.logprobs import token_logprobs
+from trainer_client.policy.output_layer import OutputLayer
 from trainer_client.policy.packing import enable_packing
 from trainer_client.policy.sharding import shard
 from trainer_client.rollout import RolloutGroup
@@ -170,6 +172,31 @@ def test_packed_rows_in_half_precision_are_as_near_to_the_truth_as_padded_ones(
         error = (of_packed - truth).norm() / truth.norm()
         assert error < 1.5 * (of_padded - truth).norm() / truth.norm()
         assert error < 0.03
+
+
+@pytest.mark.parametrize("of_entropy", [0.0, 0.3])
+def test_a_compiled_output_layer_has_the_gradients_of_a_plain_one(
+    of_entropy: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their differences, in bfloat16, are those of rounded derivatives."""
+    torch.manual_seed(0)
+    states = torch.randn(700, 64, device="cuda", dtype=torch.bfloat16)
+    weight = torch.randn(5_003, 64, device="cuda", dtype=torch.bfloat16) / 8
+    targets = torch.randint(5_003, (700,), device="cuda")
+    found = []
+    for passes in (EagerPasses, passes_for(weight.device)):
+        monkeypatch.setattr(output_layer, "passes_for", lambda device, passes=passes: passes)
+        leaves = [one.clone().requires_grad_() for one in (states, weight)]
+        layer = OutputLayer(leaves[1], None, 1.0, None)
+        logprobs, entropy = layer.logprobs(
+            leaves[0], targets, temperature=0.7, entropy_gradient=bool(of_entropy)
+        )
+        loss = logprobs.sum() + of_entropy * entropy.sum()
+        found.append([logprobs, entropy, *torch.autograd.grad(loss, leaves)])
+    assert passes is FusedPasses
+    for one, other in zip(*found, strict=True):
+        off = (one.float() - other.float()).norm() / other.float().norm()
+        assert off < 4e-3
 
 
 def test_draws_are_those_of_the_cpu_for_the_same_numbers() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,13 @@ from transformers import (
 )
 
 from tests.trainer_client.runs import run_python
+from tests.trainer_client.test_compile import torch_warns
 from trainer_client.config.run_config import ConfigError
+from trainer_client.policy import logit_passes
 from trainer_client.policy import output_layer as output_layer_module
+from trainer_client.policy.logit_passes import EagerPasses, FusedPasses, Slopes, fusion_error
 from trainer_client.policy.output_layer import (
     OutputLayer,
-    Slopes,
     check_output_layer,
     output_layer,
 )
@@ -48,14 +51,23 @@ def plain(layer: OutputLayer, states: Tensor, targets: Tensor) -> tuple[Tensor, 
 @pytest.mark.parametrize("of_entropy", [0.0, 0.3])
 @pytest.mark.parametrize("chunk_tokens", [1, 7, 100])
 @pytest.mark.parametrize("told", ["nothing", "slopes", "wrong slopes"])
+@pytest.mark.parametrize("passes", [EagerPasses, FusedPasses])
 def test_value_and_gradient_equal_the_plain_form(
-    softcap: float | None, bias: bool, of_entropy: float, chunk_tokens: int, told: str
+    softcap: float | None,
+    bias: bool,
+    of_entropy: float,
+    chunk_tokens: int,
+    told: str,
+    passes: type[EagerPasses] | type[FusedPasses],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Chunks of any size, with a gradient through the entropy and without.
 
     Told the slopes of the loss, the layer has its gradient before the loss is there. Wrong slopes
-    cost time and change nothing.
+    cost time and change nothing. The computations of a GPU run here as they are, not compiled.
     """
+    monkeypatch.setattr(output_layer_module, "passes_for", lambda device: passes)
+    monkeypatch.setattr(logit_passes, "_compiled", partial)
     torch.manual_seed(0)
     states = (3 * torch.randn(NUM_TOKENS, HIDDEN)).requires_grad_()
     weight = torch.randn(VOCABULARY, HIDDEN, requires_grad=True)
@@ -101,8 +113,8 @@ def test_logits_are_computed_once_where_the_slopes_are_known(
         computed.append(arguments)
         return logits(*arguments)
 
-    logits = output_layer_module._logits
-    monkeypatch.setattr(output_layer_module, "_logits", counted)
+    logits = logit_passes._logits_in_place
+    monkeypatch.setattr(logit_passes, "_logits_in_place", counted)
     weight = torch.randn(VOCABULARY, HIDDEN, requires_grad=True)
 
     def slopes_of(rows: slice, logprobs: Tensor, entropy: Tensor) -> Slopes:
@@ -119,6 +131,30 @@ def test_logits_are_computed_once_where_the_slopes_are_known(
     )
     logprobs.sum().backward()  # type: ignore[no-untyped-call]
     assert len(computed) == num_chunks
+
+
+@pytest.mark.slow
+@torch_warns
+def test_compiled_passes_find_what_plain_ones_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels for this processor; a GPU's are compared when a run starts there."""
+    assert fusion_error(torch.device("cpu")) is None
+    fusion_error.cache_clear()
+    slopes = logit_passes._put_slopes
+    monkeypatch.setattr(
+        logit_passes, "_put_slopes", lambda form, products, *rest: slopes(form, products + 1, *rest)
+    )
+    assert fusion_error(torch.device("cpu")) == "the compiled kernels find other values"
+    fusion_error.cache_clear()
+
+
+def test_without_a_compiler_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise RuntimeError("Failed to find C compiler.\nPlease specify CC.")
+
+    monkeypatch.setattr(logit_passes, "_compiled", fails)
+    fusion_error.cache_clear()
+    assert fusion_error(torch.device("cpu")) == "RuntimeError: Failed to find C compiler."
+    fusion_error.cache_clear()
 
 
 def test_without_an_entropy_bonus_the_entropy_has_no_gradient() -> None:

@@ -137,6 +137,12 @@ class RolloutConfig(Section):
         default=64,
         description="completions generated at once, rounded down to whole groups, at least one",
     )
+    cuda_graphs: bool = Field(
+        default=True,
+        description="on a GPU the transformers engine computes each token by a CUDA graph, which "
+        "takes a fraction of the time; where the model cannot be captured, the run says so and "
+        "samples without",
+    )
     environment: EnvironmentConfig | None = Field(
         default=None, description="null: completions have one turn"
     )

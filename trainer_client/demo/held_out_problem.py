@@ -14,7 +14,7 @@ from trainer_client.generate import reward_line
 from trainer_client.policy.policy import load_policy
 from trainer_client.reward.group_scoring import ScoredGroup, generate_and_score, open_scorer
 from trainer_client.rollout import Rollout, Sampling
-from trainer_client.rollout.transformers import TransformersEngine
+from trainer_client.rollout.engines import transformers_engine
 from trainer_client.run.console import say
 from trainer_client.run.rollout_log import PASSING_SCORE
 
@@ -35,7 +35,7 @@ def _is_right(config: Config, item: ScoredGroup) -> bool | None:
 def answer(config: Config, model: Path, problems: Sequence[Problem]) -> list[ScoredGroup]:
     """One greedy completion of each problem by the model of a folder, with its verdicts."""
     policy = load_policy(config.model.model_copy(update={"path": str(model)}))
-    sampler = TransformersEngine(policy, batch_size=config.rollout.batch_size)
+    sampler = transformers_engine(policy, config.rollout)
     engine = in_environment(sampler, policy, config)
     sampling = replace(Sampling.configured(config.rollout), group_size=1, temperature=0.0)
     with closing(engine), open_scorer(config.reward) as scorer:

@@ -4,7 +4,7 @@ Logits take tokens * vocabulary numbers, at 150,000 tokens in the vocabulary mor
 else in a training step. Here they exist for a few hundred tokens at a time. Where the loss can say
 its derivatives from a token's own log-probability (`SlopesOf`), the gradient is made from them in
 the forward pass; else they are computed again in the backward pass. Sums are kept in float32
-whatever the weights are.
+whatever the weights are. What is done with the logits themselves is in `logit_passes`.
 
 Shapes: N tokens, H hidden size, V tokens in the vocabulary.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,20 +21,19 @@ from torch.autograd.function import once_differentiable
 from transformers import PretrainedConfig, PreTrainedModel
 
 from trainer_client.config.run_config import ConfigError
+from trainer_client.policy.logit_passes import (
+    LogitForm,
+    Slopes,
+    Statistics,
+    fusion_error,
+    logits_of,
+    passes_for,
+)
 from trainer_client.policy.output_chunk import CHUNK_TOKENS
+from trainer_client.run.console import say
 
-POWER_TOKENS = 64
-"""Tokens whose logits and exponentials exist at a time."""
-
-
-class Slopes(NamedTuple):
-    """Derivatives of a loss by the log-probability and by the entropy of each token."""
-
-    of_logprobs: Tensor | None
-    """float32 `[N]`; None: the loss does not hang on them."""
-    of_entropy: Tensor | None
-    """float32 `[N]`; None: the loss does not hang on them."""
-
+_ADDS_IN_FLOAT32 = hasattr(torch.ops.aten.addmm, "dtype_out")
+"""Whether torch can add a product of half precision to a float32 sum, on a GPU."""
 
 SlopesOf = Callable[[slice, Tensor, Tensor], Slopes]
 """The derivatives at some of the N tokens, from their places, log-probabilities and entropies."""
@@ -51,6 +50,10 @@ class OutputLayer:
     scale: float
     softcap: float | None
     """A logit z becomes softcap * tanh(z / softcap) (Gemma 2); None: it stays z."""
+
+    def form(self, temperature: float) -> LogitForm:
+        """How its logits are made for a sampler's temperature."""
+        return LogitForm(self.scale, self.softcap, temperature)
 
     def logprobs(
         self,
@@ -104,6 +107,8 @@ def output_layer(model: PreTrainedModel) -> OutputLayer:
 def check_output_layer(model: PreTrainedModel) -> None:
     """Compare the logits of `output_layer` with the model's own on one token.
 
+    It says so where a GPU's kernels for logits cannot be compiled.
+
     Raises:
         ConfigError: they differ, so the architecture changes its logits in a way unknown here.
     """
@@ -112,12 +117,14 @@ def check_output_layer(model: PreTrainedModel) -> None:
         own = model(input_ids=ids, use_cache=False).logits[0].float()
         states = model.get_decoder()(input_ids=ids, use_cache=False).last_hidden_state[0]
         layer = output_layer(model)
-        ours = _logits(states, layer.weight, layer.bias, layer)
+        ours = logits_of(states @ layer.weight.T, layer.bias, layer.form(temperature=1.0))
     if not torch.allclose(own, ours, rtol=1e-2, atol=1e-2):
         raise ConfigError(
             f"{type(model).__name__} changes its logits after the output layer in a way that is "
             f"not known here (largest difference {(own - ours).abs().max():.3g})"
         )
+    if model.device.type == "cuda" and (error := fusion_error(model.device)):
+        say(f"the output layer runs without compiled kernels, at a third of their speed: {error}")
 
 
 class _ChunkedLogprobs(torch.autograd.Function):
@@ -133,48 +140,35 @@ class _ChunkedLogprobs(torch.autograd.Function):
         chunk_tokens: int,
         slopes_of: SlopesOf | None,
     ) -> tuple[Tensor, Tensor]:
-        dtype = _compute_dtype(weight)
-        logprobs = torch.empty(len(states), dtype=torch.float32, device=states.device)
-        entropy = torch.empty_like(logprobs)
-        normaliser = torch.empty_like(logprobs)
+        dtype, form, passes = (
+            _compute_dtype(weight),
+            layer.form(temperature),
+            passes_for(weight.device),
+        )
+        found = Statistics(*torch.empty(3, len(states), device=states.device))
         with _no_autocast(states):
             cast_weight = weight.to(dtype)
             early = None
             if slopes_of is not None and any(ctx.needs_input_grad):
-                early = _EarlyGradients(
-                    slopes_of,
-                    _Gradients(ctx, states, weight, bias, layer, temperature),
-                )
+                early = _EarlyGradients(slopes_of, _Gradients(ctx, states, weight, bias))
             for rows in _chunks(len(states), chunk_tokens):
                 chunk = states[rows].to(dtype)
-                logits = _logits(chunk, cast_weight, bias, layer)
-                capped = None if early is None or layer.softcap is None else logits.clone()
-                _scale_by(logits, 1 / temperature)
-                # With m the largest logit, z = logits - m and s = sum exp(z):
-                # log p_y = z_y - log s and H = log s - sum(z exp(z)) / s. In-place operations save
-                # passes over N * V numbers, which take most of the time.
-                largest = logits.amax(dim=1)
-                logits -= largest[:, None]
-                chosen = logits.gather(1, targets[rows, None])[:, 0]
-                total, weighted = _raise_to_powers(logits)
-                log_total = total.log()
-                normaliser[rows] = largest + log_total
-                logprobs[rows] = chosen - log_total
-                entropy[rows] = log_total - weighted / total
+                logits = passes(chunk @ cast_weight.T, bias, targets[rows], form)
+                for whole, part in zip(found, logits.statistics, strict=True):
+                    whole[rows] = part
                 if early is not None:
-                    slopes = early.slopes(rows, logprobs[rows], entropy[rows])
-                    slope = _slope(slopes, logits, total, entropy[rows], targets[rows])
-                    early.gradients.add(rows, chunk, slope, cast_weight, capped)
-        ctx.save_for_backward(states, weight, bias, targets, normaliser, entropy)
-        ctx.layer, ctx.temperature, ctx.chunk_tokens, ctx.dtype, ctx.early = (
-            layer,
-            temperature,
+                    of_loss = early.slopes(rows, found.logprobs[rows], found.entropy[rows])
+                    early.gradients.add(rows, chunk, logits.slopes(of_loss), cast_weight)
+        ctx.save_for_backward(states, weight, bias, targets, *found)
+        ctx.form, ctx.passes, ctx.chunk_tokens, ctx.dtype, ctx.early = (
+            form,
+            passes,
             chunk_tokens,
             dtype,
             early,
         )
         ctx.set_materialize_grads(False)
-        return logprobs, entropy
+        return found.logprobs, found.entropy
 
     @staticmethod
     @once_differentiable
@@ -183,127 +177,49 @@ class _ChunkedLogprobs(torch.autograd.Function):
         early: _EarlyGradients | None = ctx.early
         if early is not None and early.are_of(arrived):
             return early.gradients.all()
-        states, weight, bias, targets, normaliser, entropy = ctx.saved_tensors
+        states, weight, bias, targets, *found = ctx.saved_tensors
         cast_weight = weight.to(ctx.dtype)
-        gradients = _Gradients(ctx, states, weight, bias, ctx.layer, ctx.temperature)
+        gradients = _Gradients(ctx, states, weight, bias)
         for rows in _chunks(len(states), ctx.chunk_tokens):
             chunk = states[rows].to(ctx.dtype)
-            logp = _logits(chunk, cast_weight, bias, ctx.layer)
-            capped = None if ctx.layer.softcap is None else logp.clone()
-            _scale_by(logp, 1 / ctx.temperature)
-            logp -= normaliser[rows, None]
-            at_rows = Slopes(*(None if one is None else one[rows] for one in arrived))
-            total = torch.ones_like(entropy[rows])
-            slope = _slope(at_rows, logp.exp_(), total, entropy[rows], targets[rows])
-            gradients.add(rows, chunk, slope, cast_weight, capped)
+            at_rows = Statistics(*(one[rows] for one in found))
+            logits = ctx.passes(chunk @ cast_weight.T, bias, targets[rows], ctx.form, at_rows)
+            of_loss = Slopes(*(None if one is None else one[rows] for one in arrived))
+            gradients.add(rows, chunk, logits.slopes(of_loss), cast_weight)
         return gradients.all()
-
-
-def _raise_to_powers(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """Put exp(z) in the place of each logit z; returns the sums of exp(z) and of z exp(z).
-
-    A second tensor of all tokens would be the largest thing in memory, so tokens take turns.
-
-    Args:
-        logits: float32 `[N, V]`, at most 0.
-
-    Returns:
-        float32 `[N]` each.
-    """
-    total = logits.new_empty(len(logits))
-    weighted = torch.empty_like(total)
-    for rows in _chunks(len(logits), POWER_TOKENS):
-        powers = logits[rows].exp()
-        total[rows] = powers.sum(dim=1)
-        weighted[rows] = torch.linalg.vecdot(powers, logits[rows])
-        logits[rows] = powers
-    return total, weighted
-
-
-def _slope(
-    slopes: Slopes, powers: Tensor, total: Tensor, entropy: Tensor, targets: Tensor
-) -> Tensor:
-    """The derivative of the loss by each logit, `[N, V]`, in new memory or that of powers.
-
-    For z = logits / temperature, p = powers / total = softmax(z), y the target and H the entropy:
-    d log p_y / dz_j = [j = y] - p_j and dH / dz_j = -p_j (log p_j + H).
-
-    Args:
-        slopes: the derivatives by log-probability and entropy; at least one of them.
-        powers: `[N, V]`.
-        total: `[N]`.
-        entropy: `[N]`.
-        targets: int64 `[N]`.
-    """
-    of_logprobs, of_entropy = slopes
-    if of_entropy is None:
-        assert of_logprobs is not None  # one of both gradients started this backward pass
-        slope = powers.mul_((-of_logprobs / total)[:, None])
-    else:
-        # A power that is 0 in float32 has a logarithm here that is finite: 0 times it is 0.
-        logp = powers.clamp(min=torch.finfo(powers.dtype).tiny).log_()
-        slope = logp.add_((entropy - total.log())[:, None]).mul_(-of_entropy[:, None])
-        if of_logprobs is not None:
-            slope -= of_logprobs[:, None]
-        slope.mul_(powers)
-        slope /= total[:, None]
-    if of_logprobs is not None:
-        slope.scatter_add_(1, targets[:, None], of_logprobs[:, None])
-    return slope
 
 
 class _Gradients:
     """Gradients of states, weight and bias, as far as they are needed; each chunk adds its part."""
 
-    def __init__(
-        self,
-        ctx: Any,
-        states: Tensor,
-        weight: Tensor,
-        bias: Tensor | None,
-        layer: OutputLayer,
-        temperature: float,
-    ) -> None:
+    def __init__(self, ctx: Any, states: Tensor, weight: Tensor, bias: Tensor | None) -> None:
         needs_states, needs_weight, needs_bias = ctx.needs_input_grad[:3]
         self._states = torch.empty_like(states) if needs_states else None
         self._weight = _float_zeros(weight) if needs_weight else None
         self._bias = _float_zeros(bias) if bias is not None and needs_bias else None
         self._dtype = weight.dtype
-        self._softcap = layer.softcap
-        self._factor = layer.scale / temperature
 
-    def add(
-        self,
-        rows: slice,
-        chunk: Tensor,
-        slope: Tensor,
-        weight: Tensor,
-        capped: Tensor | None,
-    ) -> None:
+    def add(self, rows: slice, chunk: Tensor, slopes: Tensor, weight: Tensor) -> None:
         """Add the part of some tokens.
 
         Args:
             rows: their places.
             chunk: their states, `[n, H]`, in the type to compute in.
-            slope: see `_slope`, `[n, V]`; it is overwritten.
-            weight: that of the layer, in the type to compute in.
-            capped: their logits before the temperature, where the layer has a soft cap.
+            slopes: derivatives by the products of states and weights, `[n, V]`, in that type.
+            weight: that of the layer, in that type.
         """
-        _scale_by(slope, self._factor)
-        if capped is not None:
-            assert self._softcap is not None
-            slope *= 1 - (capped / self._softcap) ** 2
         if self._bias is not None:
-            self._bias += slope.sum(dim=0)
-        slope = slope.to(weight.dtype)
+            self._bias += slopes.sum(dim=0, dtype=torch.float32)
         if self._states is not None:
-            self._states[rows] = (slope @ weight).to(self._states.dtype)
+            self._states[rows] = (slopes @ weight).to(self._states.dtype)
         if self._weight is None:
             return
-        if slope.dtype == torch.float32:
-            self._weight.addmm_(slope.T, chunk)
+        if slopes.dtype == torch.float32:
+            self._weight.addmm_(slopes.T, chunk)
+        elif slopes.is_cuda and _ADDS_IN_FLOAT32:
+            torch.addmm(self._weight, slopes.T, chunk, out_dtype=torch.float32, out=self._weight)
         else:
-            self._weight += slope.T @ chunk
+            self._weight += slopes.T @ chunk
 
     def all(self) -> tuple[Tensor | None, ...]:
         """The gradients in the order of the arguments of `_ChunkedLogprobs.forward`."""
@@ -343,23 +259,6 @@ def _are_close(expected: list[Tensor | None], found: Tensor | None) -> bool:
     if found is None or not parts:
         return found is None and not parts
     return torch.allclose(torch.cat(parts), found, rtol=1e-5, atol=0)
-
-
-def _logits(states: Tensor, weight: Tensor, bias: Tensor | None, layer: OutputLayer) -> Tensor:
-    """Logits, float32 `[N, V]`, in new memory, so that callers may overwrite them."""
-    logits = (states @ weight.T).float()
-    if bias is not None:
-        logits += bias
-    _scale_by(logits, layer.scale)
-    if layer.softcap is not None:
-        logits = logits.div_(layer.softcap).tanh_().mul_(layer.softcap)
-    return logits
-
-
-def _scale_by(numbers: Tensor, factor: float) -> None:
-    """Multiply in place, but by 1: a pass over a chunk's logits takes as long as any other."""
-    if factor != 1:
-        numbers.mul_(factor)
 
 
 def _scale(config: PretrainedConfig) -> float:

@@ -65,10 +65,17 @@ def pack(input_ids: Tensor, attention_mask: Tensor) -> PackedRows:
 
 
 def supports_packing(model: PreTrainedModel) -> bool:
+    """Whether the model has full attention and computes it by torch's scaled dot product.
+
+    Whether packed sequences really stay apart is measured by `saver_checks.packing_error`.
+    """
+    return has_full_attention(model) and attention_name(model) == "sdpa"
+
+
+def has_full_attention(model: PreTrainedModel) -> bool:
     """Whether the model declares full attention in all layers and a replaceable implementation.
 
-    Sliding windows, recurrent layers and attention of another kind cannot be packed. Whether
-    packed sequences really stay apart is measured by `saver_checks.packing_error`.
+    Sliding windows, recurrent layers and attention of another kind are none.
     """
     config = model.config.get_text_config()
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
@@ -79,8 +86,13 @@ def supports_packing(model: PreTrainedModel) -> bool:
         getattr(model, "_supports_attention_backend", False)
         and kinds == {"full_attention"}
         and not windowed
-        and config._attn_implementation == "sdpa"
     )
+
+
+def attention_name(model: PreTrainedModel) -> str:
+    """The attention implementation that the model has at present."""
+    name: str = model.config.get_text_config()._attn_implementation
+    return name
 
 
 def enable_packing(model: PreTrainedModel) -> None:

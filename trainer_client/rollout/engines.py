@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from trainer_client.config.rollout_section import RolloutConfig
+from trainer_client.policy.lora import causal_model
 from trainer_client.policy.policy import Policy
 from trainer_client.rollout import RolloutEngine
-from trainer_client.rollout.transformers import TransformersEngine
+from trainer_client.rollout.transformers import TransformersEngine, graphs_error
 from trainer_client.rollout.vllm import VllmEngine
 from trainer_client.rollout.vllm_server import VllmServerEngine
+from trainer_client.run.console import say
 
 
 def open_engine(
@@ -37,4 +39,18 @@ def open_engine(
             in_flight=in_flight,
             lora_weights=config.lora_weights,
         )
-    return TransformersEngine(policy, batch_size=config.batch_size)
+    return transformers_engine(policy, config)
+
+
+def transformers_engine(policy: Policy, config: RolloutConfig) -> TransformersEngine:
+    """The engine in this process; on a GPU by CUDA graphs, where the model can be captured.
+
+    Args:
+        policy: the policy to sample from.
+        config: its `batch_size` and `cuda_graphs` are read.
+    """
+    graphs = config.cuda_graphs and policy.device.type == "cuda"
+    if graphs and (error := graphs_error(policy)):
+        say(f"rollout.cuda_graphs: not with {type(causal_model(policy.model)).__name__}: {error}")
+        graphs = False
+    return TransformersEngine(policy, batch_size=config.batch_size, cuda_graphs=graphs)

@@ -25,10 +25,12 @@ from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
 from trainer_client.dataset import Problem
 from trainer_client.policy.compiled_layers import not_compiled
+from trainer_client.policy.lora import causal_model
 from trainer_client.policy.policy import Policy
 from trainer_client.policy.sharding import unsharded
 from trainer_client.policy.transformers_names import CACHE
-from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
+from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling, cuda_graphs
+from trainer_client.rollout.cuda_graphs import GraphMemory, TokenDecoder, decoding
 from trainer_client.rollout.distribution import drawn_logprobs
 from trainer_client.rollout.draw import draw
 from trainer_client.rollout.stop_texts import StopTexts
@@ -40,11 +42,19 @@ _KEEPS_TOKENS = (DynamicLayer, DynamicSlidingWindowLayer)
 
 
 class TransformersEngine:
-    """Samples from the policy's own module, so its weights never need to be sent anywhere."""
+    """Samples from the policy's own module, so its weights never need to be sent anywhere.
 
-    def __init__(self, policy: Policy, *, batch_size: int) -> None:
+    Args:
+        policy: the policy to sample from.
+        batch_size: completions sampled at once, rounded down to whole groups.
+        cuda_graphs: whether a token's forward pass is a CUDA graph; the policy's model must be one
+            for which `cuda_graphs.graphs_error` has nothing to say.
+    """
+
+    def __init__(self, policy: Policy, *, batch_size: int, cuda_graphs: bool = False) -> None:
         self._policy = policy
         self._batch_size = batch_size
+        self._graph_memory = GraphMemory() if cuda_graphs else None
 
     def update_weights(self) -> None:
         """Nothing to do: the policy's own module samples."""
@@ -60,7 +70,7 @@ class TransformersEngine:
     ) -> None:
         """See `RolloutEngine`."""
         groups_at_once = max(1, self._batch_size // sampling.group_size)
-        with self._sampling_policy():
+        with sampling_policy(self._policy):
             for start in range(0, len(problems), groups_at_once):
                 self._generate_batch(
                     problems[start : start + groups_at_once], start, sampling, on_group
@@ -68,7 +78,7 @@ class TransformersEngine:
 
     def sample_turns(self, feed: TurnFeed, sampling: Sampling) -> None:
         """See `TurnEngine`; a batch has the turns that are ready when the one before has ended."""
-        with self._sampling_policy():
+        with sampling_policy(self._policy):
             while requests := feed.take(self._batch_size):
                 self._sample_turns(requests, feed, sampling)
 
@@ -96,14 +106,6 @@ class TransformersEngine:
 
         recorder.on_finished = emit_finished
         self._sample(rows, recorder)
-
-    @contextmanager
-    def _sampling_policy(self) -> Iterator[None]:
-        """Inside, the policy has whole weights, plain layers and the precision of its samples."""
-        model, autocast = self._policy.model, self._policy.autocast
-        precision = torch.autocast(self._policy.device.type, autocast, enabled=autocast is not None)
-        with unsharded(model), not_compiled(model), precision:
-            yield
 
     def _generate_batch(
         self,
@@ -146,6 +148,9 @@ class TransformersEngine:
         mask = torch.tensor([[0] * (width - len(ids)) + [1] * len(ids) for ids in rows])
         mask = mask.to(policy.device)
         cache = self._read_once(rows, sequences, mask)
+        if self._graph_memory is not None and cache is not None:
+            self._decode(sequences, mask, cache, recorder, self._graph_memory)
+            return
         while recorder.rows.numel():
             output = policy.model.generate(
                 inputs=sequences,
@@ -166,17 +171,41 @@ class TransformersEngine:
             if cache is not None:
                 cache.reorder_cache(kept)
 
+    def _decode(
+        self,
+        sequences: Tensor,
+        mask: Tensor,
+        cache: DynamicCache,
+        recorder: _Recorder,
+        memory: GraphMemory,
+    ) -> None:
+        """Generate as `_sample` does, a graph of the model's pass for each token."""
+        model = causal_model(self._policy.model)
+        with decoding(model):
+            decoder = TokenDecoder(
+                model, cache, mask, max_tokens=recorder.num_tokens_left, memory=memory
+            )
+            tokens = sequences[:, -1]
+            while recorder.rows.numel():
+                tokens = recorder.draw(decoder.logits(tokens))
+                if recorder.record(tokens):
+                    kept = recorder.drop_finished()
+                    decoder.keep(kept)
+                    tokens = tokens[kept]
+
     def _read_once(
         self, rows: list[list[int]], sequences: Tensor, mask: Tensor
     ) -> DynamicCache | None:
         """The cache of all rows, for which each prompt was read once, however many rows have it.
 
-        The last token is left out: `generate` reads it, because it needs its logits. None where
-        no prompt comes twice, or the model keeps more than keys and values of each token.
+        The last token is left out: its logits are the first that are needed. None where a prompt
+        has one token, or the model keeps more than keys and values of each token, or no prompt
+        comes twice and no graph needs the cache.
         """
         numbers: dict[tuple[int, ...], int] = {}
         prompt_of = [numbers.setdefault(tuple(ids), len(numbers)) for ids in rows]
-        if len(numbers) == len(rows) or sequences.shape[1] < 2:
+        comes_twice = len(numbers) < len(rows)
+        if sequences.shape[1] < 2 or not (comes_twice or self._graph_memory):
             return None
         first = torch.tensor([prompt_of.index(number) for number in range(len(numbers))])
         prompts = sequences[first.to(sequences.device), :-1]
@@ -212,6 +241,21 @@ class TransformersEngine:
                 )
             )
         return tuple(rollouts)
+
+
+@contextmanager
+def sampling_policy(policy: Policy) -> Iterator[None]:
+    """Inside, the policy has whole weights, plain layers and the precision of its samples."""
+    model, autocast = policy.model, policy.autocast
+    precision = torch.autocast(policy.device.type, autocast, enabled=autocast is not None)
+    with unsharded(model), not_compiled(model), precision:
+        yield
+
+
+def graphs_error(policy: Policy) -> str | None:
+    """Why a policy cannot sample by CUDA graphs, see `cuda_graphs.graphs_error`; None: it can."""
+    with sampling_policy(policy):
+        return cuda_graphs.graphs_error(causal_model(policy.model))
 
 
 class _Recorder:
@@ -284,28 +328,21 @@ class _Recorder:
         self.rows = self.rows[kept]
         return kept
 
-    def _before(self, logits: Tensor) -> Tensor:
-        """Draw each row's token; returns 1 at it and 0 elsewhere, uint8 `[B, V]`.
-
-        `generate` takes the highest score: it would draw much slower (`trainer_client.rollout.draw`
-        says why). In bytes the search for it is fast.
-        """
+    def draw(self, logits: Tensor) -> Tensor:
+        """The next token of each row of the batch, int64 `[B]`, from its logits `[B, V]`."""
         self._next = drawn_logprobs(logits, self._sampling, self._seen_tokens(logits.shape[1]))
         try:
             logprobs = self._next if self._sampling.temperature else _likeliest(self._next)
-            tokens = draw(logprobs, self._uniform())
+            return draw(logprobs, self._uniform())
         except ValueError as error:
             raise RolloutError(
                 "the policy's log-probabilities are not finite: its weights have diverged. "
                 "Suggested: a lower optimizer.learning_rate, from an earlier checkpoint"
             ) from error
-        chosen = torch.zeros_like(self._next, dtype=torch.uint8)
-        return chosen.scatter_(1, tokens[:, None], 1)
 
-    def _after(self, sequences: Tensor) -> Tensor:
-        """Record the tokens that were chosen; returns bool `[B]`, True to stop `generate`."""
+    def record(self, chosen: Tensor) -> bool:
+        """Record the tokens `[B]` that were drawn; returns whether half of the rows have ended."""
         assert self._next is not None
-        chosen = sequences[:, -1]
         if self._seen is not None:
             self._seen[self.rows, chosen] = True
         self.tokens[self.rows, self._num_tokens] = chosen
@@ -321,7 +358,21 @@ class _Recorder:
         if num_going < self._num_going:
             self._num_going = num_going
             self.on_finished()
-        return torch.full_like(going, 2 * num_going <= len(self.rows))
+        return 2 * num_going <= len(self.rows)
+
+    def _before(self, logits: Tensor) -> Tensor:
+        """Draw each row's token; returns 1 at it and 0 elsewhere, uint8 `[B, V]`.
+
+        `generate` takes the highest score: it would draw much slower (`trainer_client.rollout.draw`
+        says why). In bytes the search for it is fast.
+        """
+        chosen = torch.zeros_like(logits, dtype=torch.uint8)
+        return chosen.scatter_(1, self.draw(logits)[:, None], 1)
+
+    def _after(self, sequences: Tensor) -> Tensor:
+        """Record the tokens that were chosen; returns bool `[B]`, True to stop `generate`."""
+        stops = self.record(sequences[:, -1])
+        return torch.full((len(sequences),), stops, device=sequences.device)
 
     def _uniform(self) -> Tensor | None:
         """The number that each row of the batch draws its next token with, `[B, 1]`."""

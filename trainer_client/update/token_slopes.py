@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from trainer_client.config.loss_section import LossConfig
-from trainer_client.policy.output_layer import Slopes
+from trainer_client.policy.logit_passes import Slopes
 from trainer_client.update.loss import policy_loss
 
 
