@@ -36,12 +36,12 @@ class Slopes(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """What the logits of each token say, float32 `[n]` each."""
+    """Numbers that the logits of each token give, float32 `[n]` each."""
 
     logprobs: Tensor
     """log softmax at the targets."""
     entropy: Tensor
-    """In nats."""
+    """Entropy in nats."""
     normaliser: Tensor
     """log sum exp."""
 

@@ -87,7 +87,7 @@ class TokenDecoder:
         self._max_tokens = self._num_tokens + max_tokens
         device = mask.device
         self._place = torch.tensor([self._num_tokens], device=device)
-        """Where the next token's keys and values are written, int64 `[1]`."""
+        """Index of the next token's keys and values, int64 `[1]`."""
         self._positions = mask[:, :-1].sum(dim=1, keepdim=True)
         """Position of each row's next token, int64 `[B, 1]`."""
         self._tokens = torch.zeros_like(self._positions)
@@ -96,7 +96,7 @@ class TokenDecoder:
             self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
         self._graph: torch.cuda.CUDAGraph | None = None
         self._logits: Tensor | None = None
-        """What a replay of the graph fills, `[B, V]`."""
+        """Logits that a replay of the graph fills, `[B, V]`."""
         self._is_warm = False
         self._room = 0
         hidden = mask[:, None, None, :-1] == 0
