@@ -118,6 +118,8 @@ class Order:
     """The setting of the verifier; a run with a scratch directory has `SHORT_CPU_SECONDS`."""
     scratch: list[str]
     """Categories whose stdio programs are run with a scratch directory as well."""
+    short: list[str] = dataclasses.field(default_factory=list)
+    """Names of attacks whose every run has `SHORT_CPU_SECONDS`."""
     without: list[str] = dataclasses.field(default_factory=list)
     """Layers to leave out. Only the `HARMLESS` are run then."""
 
@@ -199,7 +201,9 @@ class _Harness:
         self.controls = [control for control in load_controls() if _has(control.requires)]
         self._scratch = frozenset(order.scratch)
         self._plan = plan_of(Code(cpu_seconds=order.cpu_seconds))
-        self._scratch_plan = _with_scratch(plan_of(Code(cpu_seconds=SHORT_CPU_SECONDS)))
+        self._short = frozenset(order.short)
+        self._short_plan = plan_of(Code(cpu_seconds=SHORT_CPU_SECONDS))
+        self._scratch_plan = _with_scratch(self._short_plan)
         self._runner = _RecordingRunner(without)
         self._victims_runner = Runner(1, unsafe_without=without)
         self._stack = contextlib.AsyncExitStack()
@@ -254,7 +258,7 @@ class _Harness:
         await self._ensure_victim()
         token = f"CANARY-EXPECT-{secrets.token_hex(8)}"
         number = random.SystemRandom().uniform(1e3, 1e6)
-        plan = self._scratch_plan if way == "scratch" else self._plan
+        plan = self._plan_of(attack, way)
         tests = _problem(attack, way, token, number)
         source = self._world.fill_in(attack.source)
         self._forget()
@@ -288,6 +292,11 @@ class _Harness:
             seconds=round(seconds, 3),
             level=level(self._runner.layers),
         )
+
+    def _plan_of(self, attack: Attack, way: str) -> Plan:
+        if way == "scratch":
+            return self._scratch_plan
+        return self._short_plan if attack.name in self._short else self._plan
 
     async def _failed_controls(self, attack: Attack) -> list[str]:
         """Run the benign program whose turn it is, or all; a description of each that fails."""

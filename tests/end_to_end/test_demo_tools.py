@@ -86,10 +86,10 @@ def test_the_lying_tool_is_of_the_demonstration_of_tools() -> None:
 @pytest.mark.slow
 def test_the_model_learns_to_call_the_tool(tmp_path: Path) -> None:
     """A short form, compared over 384 episodes of training, which say more than 100 held out."""
-    task = replace(TOOLS, sft_steps=250, learning_rate=5e-4, steps=9, num_samples=1)
+    task = replace(TOOLS, sft_steps=160, learning_rate=5e-4, steps=8, num_samples=1)
     run_demo(tmp_path / "demo", seed=0, task=task)
     steps = [row for row in rows(tmp_path / "demo/grpo/metrics.jsonl") if "episode/calls" in row]
-    assert len(steps) == 9
+    assert len(steps) == 8
     rises = {
         name: mean_of(name, steps[-3:]) - mean_of(name, steps[:3])
         for name in ("episode/calls", "reward/accuracy")

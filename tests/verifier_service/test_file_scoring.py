@@ -15,6 +15,7 @@ import pytest
 
 from tests.verifier_service.test_large_requests import without_seconds
 from tests.verifier_service.test_scheduler import WatchedPool
+from verifier_service.cli import run
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.file_scoring import (
     BadFile,
@@ -114,7 +115,6 @@ def test_a_weight_follows_its_verifier(rows: Path, tmp_path: Path) -> None:
     assert rewards == [0.5, 0.0, 0.5, 0.5]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
@@ -132,26 +132,35 @@ def test_a_weight_follows_its_verifier(rows: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_wish_ends_with_status_2(
-    rows: Path, tmp_path: Path, flags: tuple[str, ...], message: str
+    rows: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    flags: tuple[str, ...],
+    message: str,
 ) -> None:
-    result = score(rows, tmp_path / "out.jsonl", *flags)
-    assert result.returncode == 2
-    assert message in result.stderr
-    assert "Traceback" not in result.stderr
+    with pytest.raises(SystemExit) as ended:
+        run(["score", str(rows), "--out", str(tmp_path / "out.jsonl"), *flags])
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
 
 
-@pytest.mark.slow
-def test_each_message_is_about_its_own_file(rows: Path, tmp_path: Path) -> None:
-    nowhere = tmp_path / "nowhere"
-    out = score(rows, nowhere / "out.jsonl")
-    assert (out.returncode, out.stderr) == (2, f"{nowhere}/out.jsonl: No such file or directory\n")
-    missing = score(nowhere, tmp_path / "out.jsonl")
-    assert missing.stderr == f"{nowhere}: No such file or directory\n"
-    same = score(rows, rows)
-    assert same.stderr == f"{rows} has the rows to be scored: choose another --out\n"
+def test_each_message_is_about_its_own_file(
+    rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refusal(rows: Path, out: Path) -> str:
+        with pytest.raises(SystemExit) as ended:
+            run(["score", str(rows), "--out", str(out), "--verifier", "accuracy", "--workers", "1"])
+        assert ended.value.code == 2
+        return capsys.readouterr().err
+
+    nowhere, out = tmp_path / "nowhere", tmp_path / "out.jsonl"
+    assert refusal(rows, nowhere / "out.jsonl") == (
+        f"{nowhere}/out.jsonl: No such file or directory\n"
+    )
+    assert refusal(nowhere, out) == f"{nowhere}: No such file or directory\n"
+    assert refusal(rows, rows) == f"{rows} has the rows to be scored: choose another --out\n"
     rows.write_text('{"completion": "x"}\n{"completion": \n')
-    broken = score(rows, tmp_path / "out.jsonl")
-    assert broken.stderr == f"{rows}: line 2: EOF while parsing a value at column 14\n"
+    assert refusal(rows, out) == f"{rows}: line 2: EOF while parsing a value at column 14\n"
 
 
 @pytest.mark.parametrize(

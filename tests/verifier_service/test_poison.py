@@ -81,10 +81,10 @@ def test_a_completion_that_swallows_memory_is_too_large(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    """A client of a service that gives an item half a second of CPU time."""
+    """A client of a service that gives an item a quarter of a second of CPU time."""
     log = tmp_path_factory.mktemp("impatient") / "service.log"
     with (
-        running_service(log, "--enabled", "accuracy", "--item-cpu-seconds", "0.5") as url,
+        running_service(log, "--enabled", "accuracy", "--item-cpu-seconds", "0.25") as url,
         httpx.Client(base_url=url, timeout=600) as http,
     ):
         yield http
