@@ -135,14 +135,19 @@ def test_logits_are_computed_once_where_the_slopes_are_known(
 
 @pytest.mark.slow
 @torch_warns
-def test_compiled_passes_find_what_plain_ones_find(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_passes_find_what_plain_ones_find() -> None:
     """Kernels for this processor; a GPU's are compared when a run starts there."""
     assert fusion_error(torch.device("cpu")) is None
     fusion_error.cache_clear()
+
+
+def test_kernels_that_find_something_else_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     slopes = logit_passes._put_slopes
+    monkeypatch.setattr(logit_passes, "_compiled", partial)
     monkeypatch.setattr(
         logit_passes, "_put_slopes", lambda form, products, *rest: slopes(form, products + 1, *rest)
     )
+    fusion_error.cache_clear()
     assert fusion_error(torch.device("cpu")) == "the compiled kernels find other values"
     fusion_error.cache_clear()
 
