@@ -20,7 +20,8 @@ machine that does other work too, CPU seconds with `--threads 1` say more than t
 
 With `--form gpu`, the default where there is a GPU, a third side is TRL with Liger's kernels where
 TRL's environment has them, and two tables before have our update computed in other ways and output
-layers by themselves (`benchmarks/step/variants.py`, two and a half minutes on an H200).
+layers by themselves (`benchmarks/step/variants.py`, two and a half minutes on an H200);
+`--skip-variants` leaves them out. TRL's sides take 14 s a step there, and half a minute to start.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def main() -> None:
     ):
         folder = Path(name)
         write_inputs(replace(task, url=url), folder)
-        if form is GPU:
+        if form is GPU and not arguments.skip_variants:
             command = [sys.executable, "-m", "benchmarks.step.variants"]
             _print_variants(console, _measured(folder / "variants", command, folder, task))
         sides = _turns(console, folder, task, arguments, ("ours", "TRL"))
@@ -140,6 +141,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--kl", type=float, default=0.0, help="coefficient of the KL term")
     parser.add_argument("--varied-lengths", action="store_true")
     parser.add_argument("--gradient-checkpointing", action="store_true")
+    parser.add_argument(
+        "--skip-variants", action="store_true", help="on a GPU, measure whole steps alone"
+    )
     parser.add_argument("--steps", type=int, help="measured, in each turn")
     parser.add_argument("--turns", type=int, help="of each side; default: 2, on a GPU 1")
     parser.add_argument("--threads", type=int, default=2, help="on the CPU")
