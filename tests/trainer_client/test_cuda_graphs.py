@@ -127,7 +127,7 @@ def test_a_decoder_that_computes_something_else_is_refused(
 ) -> None:
     """A place that does not move has each token overwrite the keys of the one before."""
     monkeypatch.setattr(cuda_graphs._RoomyLayer, "update", lambda self, *_, **__: self_values(self))
-    found = graphs_error(policy_of(LlamaConfig, policy))
+    found = graphs_error(policy_of(partial(LlamaConfig, initializer_range=0.5), policy))
     assert found is not None
     assert found.startswith("log-probabilities are off by ")
 
@@ -192,6 +192,27 @@ def test_each_precision_can_be_captured(task: Path, settings: dict[str, Any]) ->
     for group, other in zip(found, expected, strict=True):
         first, wanted = group.rollouts[0], other.rollouts[0]
         assert first.sampler_logprobs[0] == pytest.approx(wanted.sampler_logprobs[0], abs=0.1)
+
+
+@pytest.mark.gpu
+def test_a_model_that_waits_for_the_gpu_is_refused_before_it_is_captured(policy: Policy) -> None:
+    """Dynamic frequencies depend on the longest position so far, which Python asks the GPU for."""
+    scaling = {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 10_000.0}
+    dynamic = partial(LlamaConfig, rope_parameters=scaling)
+    assert "cannot be captured" in (graphs_error(policy_of(dynamic, policy)) or "")
+    assert torch.rand(1, device="cuda") < 1
+    assert graphs_error(policy_of(LlamaConfig, policy)) is None
+
+
+@pytest.mark.gpu
+def test_memory_of_graphs_is_used_again(task: Path) -> None:
+    policy = load_policy(ModelConfig(path=str(task / "model"), device="cuda"))
+    engine = TransformersEngine(policy, batch_size=64, cuda_graphs=True)
+    reserved = []
+    for _ in range(40):
+        engine.generate(PROBLEMS, Sampling(8, 12, 1.0, 1.0), lambda index, group: None)
+        reserved.append(torch.cuda.memory_reserved())
+    assert reserved[-1] == reserved[4]
 
 
 @pytest.mark.gpu

@@ -23,6 +23,7 @@ from torch.distributed import HashStore  # type: ignore[attr-defined]
 from transformers import AutoModelForCausalLM, PreTrainedModel, Qwen2Config
 
 from tests.trainer_client.runs import plain_sampling, rollouts_of, run_config, same, weights
+from tests.trainer_client.test_compile import torch_warns
 from trainer_client.check.check_run import check_run
 from trainer_client.config.run_config import Config, make_config
 from trainer_client.dataset import Problem
@@ -41,7 +42,7 @@ from trainer_client.update.batch import make_batch
 from trainer_client.update.optimizer import make_optimizer
 from trainer_client.update.step import update_policy
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, torch_warns]
 
 ROLLOUTS = rollouts_of(1, 7, 3, 5)
 ADVANTAGES = [1.0, -1.0, 0.5, 0.0]
@@ -184,8 +185,8 @@ def test_a_compiled_output_layer_has_the_gradients_of_a_plain_one(
     weight = torch.randn(5_003, 64, device="cuda", dtype=torch.bfloat16) / 8
     targets = torch.randint(5_003, (700,), device="cuda")
     found = []
-    for passes in (EagerPasses, passes_for(weight.device)):
-        monkeypatch.setattr(output_layer, "passes_for", lambda device, passes=passes: passes)
+    for passes in (EagerPasses, passes_for(weight.device, weight.dtype)):
+        monkeypatch.setattr(output_layer, "passes_for", lambda *_, passes=passes: passes)
         leaves = [one.clone().requires_grad_() for one in (states, weight)]
         layer = OutputLayer(leaves[1], None, 1.0, None)
         logprobs, entropy = layer.logprobs(

@@ -66,7 +66,7 @@ def test_value_and_gradient_equal_the_plain_form(
     Told the slopes of the loss, the layer has its gradient before the loss is there. Wrong slopes
     cost time and change nothing. The computations of a GPU run here as they are, not compiled.
     """
-    monkeypatch.setattr(output_layer_module, "passes_for", lambda device: passes)
+    monkeypatch.setattr(output_layer_module, "passes_for", lambda device, dtype: passes)
     monkeypatch.setattr(logit_passes, "_compiled", partial)
     torch.manual_seed(0)
     states = (3 * torch.randn(NUM_TOKENS, HIDDEN)).requires_grad_()
@@ -137,7 +137,7 @@ def test_logits_are_computed_once_where_the_slopes_are_known(
 @torch_warns
 def test_compiled_passes_find_what_plain_ones_find() -> None:
     """Kernels for this processor; a GPU's are compared when a run starts there."""
-    assert fusion_error(torch.device("cpu")) is None
+    assert fusion_error(torch.device("cpu"), torch.bfloat16) is None
     fusion_error.cache_clear()
 
 
@@ -148,7 +148,9 @@ def test_kernels_that_find_something_else_are_not_used(monkeypatch: pytest.Monke
         logit_passes, "_put_slopes", lambda form, products, *rest: slopes(form, products + 1, *rest)
     )
     fusion_error.cache_clear()
-    assert fusion_error(torch.device("cpu")) == "the compiled kernels find other values"
+    assert (
+        fusion_error(torch.device("cpu"), torch.float32) == "the compiled kernels find other values"
+    )
     fusion_error.cache_clear()
 
 
@@ -158,7 +160,10 @@ def test_without_a_compiler_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(logit_passes, "_compiled", fails)
     fusion_error.cache_clear()
-    assert fusion_error(torch.device("cpu")) == "RuntimeError: Failed to find C compiler."
+    assert (
+        fusion_error(torch.device("cpu"), torch.float32)
+        == "RuntimeError: Failed to find C compiler."
+    )
     fusion_error.cache_clear()
 
 

@@ -1,10 +1,10 @@
 """Passes over the logits of some tokens: log-probabilities, entropies, and derivatives by logits.
 
 Two classes compute the same. `EagerPasses` are torch's own kernels, each of which reads and writes
-all logits. `FusedPasses` are compiled for the GPU and read them twice, which takes a third of the
-time; they need a C compiler.
+all logits. `FusedPasses` are compiled for the GPU and read them twice, with which an output layer
+takes 0.43 of the time; they need a C compiler.
 
-Shapes: n tokens of a chunk; V tokens in the vocabulary.
+Shapes: n tokens, of a chunk or of all; V tokens in the vocabulary.
 """
 
 from __future__ import annotations
@@ -191,7 +191,15 @@ def _compiled(computation: Callable[..., Any], form: LogitForm) -> Callable[...,
     def of_form(*tensors: Tensor | None) -> Any:
         return computation(form, *tensors)
 
-    compiled: Callable[..., Any] = torch.compile(of_form, dynamic=True)
+    # torch counts the kernels of a code object, gives up after eight, and would count all forms and
+    # both computations together.
+    code = of_form.__code__
+    of_form.__code__ = code.replace(co_name=f"{computation.__name__}_{abs(hash(form))}")
+    # The first chunk of a run may be a check's two tokens. Their sums over the vocabulary would be
+    # split over many blocks, and later chunks get the same kernels.
+    compiled: Callable[..., Any] = torch.compile(
+        of_form, dynamic=True, options={"split_reductions": False}
+    )
     return compiled
 
 
@@ -237,17 +245,22 @@ def _put_slopes(
     products.copy_(slope * (form.scale / form.temperature))
 
 
-def passes_for(device: torch.device) -> type[EagerPasses] | type[FusedPasses]:
-    """The passes to use on a device."""
-    fused = device.type == "cuda" and fusion_error(device) is None
+def passes_for(device: torch.device, dtype: torch.dtype) -> type[Passes]:
+    """The passes to use on a device for products of a type."""
+    fused = device.type == "cuda" and fusion_error(device, dtype) is None
     return FusedPasses if fused else EagerPasses
 
 
 @lru_cache(maxsize=8)
-def fusion_error(device: torch.device) -> str | None:
-    """Why `FusedPasses` cannot be compiled for a device; None: they can, and find the same."""
+def fusion_error(device: torch.device, dtype: torch.dtype) -> str | None:
+    """Why `FusedPasses` cannot be compiled; None: they can, and find what `EagerPasses` find.
+
+    Args:
+        device: of the products.
+        dtype: of the products.
+    """
     source = torch.Generator().manual_seed(0)
-    products = torch.randn(4, 100, generator=source).to(device)
+    products = torch.randn(4, 100, generator=source).to(device, dtype)
     targets = torch.tensor([0, 7, 50, 99], device=device)
     of_loss = Slopes(*torch.randn(2, 4, generator=source).to(device))
     form = LogitForm(1.0, None, 1.0)
@@ -255,11 +268,12 @@ def fusion_error(device: torch.device) -> str | None:
         fused = FusedPasses(products.clone(), None, targets, form)
         found = (*fused.statistics, fused.slopes(of_loss))
     except COMPILATION_ERRORS as error:
-        return f"{type(error).__name__}: {str(error).strip().splitlines()[0]}"
+        return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
     eager = EagerPasses(products.clone(), None, targets, form)
     expected = (*eager.statistics, eager.slopes(of_loss))
     pairs = zip(found, expected, strict=True)
-    if all(torch.allclose(one, other, rtol=1e-4, atol=1e-5) for one, other in pairs):
+    off = 1e-4 if dtype == torch.float32 else 1e-2  # the slopes are rounded to the products' type
+    if all(torch.allclose(one, other, rtol=off, atol=off / 10) for one, other in pairs):
         return None
     return "the compiled kernels find other values"
 

@@ -1,4 +1,4 @@
-"""Rollouts by the generation loop of `transformers`: it runs wherever the policy runs.
+"""Rollouts by `generate` of `transformers`, which runs wherever the policy runs, or by CUDA graphs.
 
 Shapes: N completions generated together, of which B are still in the batch; T tokens so far
 (left-padded prompt, then completion); V tokens in the vocabulary.
@@ -27,7 +27,7 @@ from trainer_client.dataset import Problem
 from trainer_client.policy.compiled_layers import not_compiled
 from trainer_client.policy.lora import causal_model
 from trainer_client.policy.policy import Policy
-from trainer_client.policy.sharding import unsharded
+from trainer_client.policy.sharding import is_sharded, unsharded
 from trainer_client.policy.transformers_names import CACHE
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling, cuda_graphs
 from trainer_client.rollout.cuda_graphs import GraphMemory, TokenDecoder, decoding
@@ -54,7 +54,7 @@ class TransformersEngine:
     def __init__(self, policy: Policy, *, batch_size: int, cuda_graphs: bool = False) -> None:
         self._policy = policy
         self._batch_size = batch_size
-        self._graph_memory = GraphMemory() if cuda_graphs else None
+        self._graph_memory = GraphMemory(policy.device) if cuda_graphs else None
 
     def update_weights(self) -> None:
         """Nothing to do: the policy's own module samples."""
@@ -205,7 +205,7 @@ class TransformersEngine:
         numbers: dict[tuple[int, ...], int] = {}
         prompt_of = [numbers.setdefault(tuple(ids), len(numbers)) for ids in rows]
         comes_twice = len(numbers) < len(rows)
-        if sequences.shape[1] < 2 or not (comes_twice or self._graph_memory):
+        if sequences.shape[1] < 2 or not (comes_twice or self._graph_memory is not None):
             return None
         first = torch.tensor([prompt_of.index(number) for number in range(len(numbers))])
         prompts = sequences[first.to(sequences.device), :-1]
@@ -254,6 +254,8 @@ def sampling_policy(policy: Policy) -> Iterator[None]:
 
 def graphs_error(policy: Policy) -> str | None:
     """Why a policy cannot sample by CUDA graphs, see `cuda_graphs.graphs_error`; None: it can."""
+    if is_sharded(policy.model):
+        return "its weights are split over several processes"
     with sampling_policy(policy):
         return cuda_graphs.graphs_error(causal_model(policy.model))
 

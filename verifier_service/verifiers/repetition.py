@@ -42,6 +42,7 @@ _WORD_OF_ITS_OWN = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]|[^\w\s]")
 _ASCII = bytes(range(128))
 _LEAST_FOR_ARRAYS = 1_500
 """Characters of a text from which on arrays are faster than words."""
+_TOO_LONG_FOR_ARRAYS = 2**20
 _IN_WORD, _MARK = 1, 2
 _KINDS = np.array(
     [
@@ -151,16 +152,16 @@ class Repetition(TextVerifier):
 
 
 def count_ascii_ngrams(text: str, ngram_size: int) -> tuple[int, int] | None:
-    """Numbers of n-grams and of different ones of `strict_words`, in a quarter of its time.
+    """Numbers of n-grams and of different ones of `strict_words`, in 0.4 of the time of words.
 
     Words are found in an array of the characters' kinds, and are told apart by polynomial hashes of
     64 bits: two of a million n-grams are taken for one once in 10 million texts.
 
     Returns:
-        None for a short text, where arrays cost more than words, and for one with words that would
-        be cut into pieces.
+        None for a short text, where arrays cost more than words, for one of more than a million
+        characters, whose arrays would take memory, and for words that would be cut into pieces.
     """
-    if len(text) < _LEAST_FOR_ARRAYS:
+    if not _LEAST_FOR_ARRAYS <= len(text) < _TOO_LONG_FOR_ARRAYS:
         return None
     codes = np.frombuffer(text.encode("ascii"), np.uint8)
     kinds = np.zeros(len(codes) + 2, np.uint8)
