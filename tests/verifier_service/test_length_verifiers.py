@@ -30,7 +30,6 @@ from verifier_service.verifiers.repetition import (
     MAX_WORD_CHARACTERS,
     WORD,
     Repetition,
-    count_ascii_ngrams,
     strict_words,
 )
 from verifier_service.verifiers.soft_overlong import SoftOverlong
@@ -115,30 +114,6 @@ def test_the_short_way_to_words_finds_those_of_the_definition(text: str) -> None
     assert "".join(strict_words(text)) == "".join(WORD.findall(text))
     if not re.search(rf"\w{{{MAX_WORD_CHARACTERS}}}", text):
         assert strict_words(text) == WORD.findall(text)
-
-
-@given(
-    st.text(st.sampled_from("ab_0 \n\x1f.,'\x00") | st.characters(max_codepoint=127)),
-    st.integers(1, 5),
-)
-def test_arrays_count_the_ngrams_of_the_words(text: str, size: int) -> None:
-    """Texts long enough for arrays: made of a short one again and again, and of numbers."""
-    long = " ".join([f"{text} {number % 7}" for number in range(2_000 // (len(text) + 3) + 1)])
-    counted = count_ascii_ngrams(long, size)
-    if counted is None:
-        assert re.search(rf"\w{{{MAX_WORD_CHARACTERS + 1}}}", long) or len(long) < 1_500
-        return
-    words = strict_words(long)
-    ngrams = [tuple(words[start : start + size]) for start in range(len(words) - size + 1)]
-    assert counted == (len(ngrams), len(set(ngrams)))
-
-
-def test_arrays_leave_long_words_to_the_others_and_find_none_in_white_space() -> None:
-    assert count_ascii_ngrams("a b " * 400 + "h" * 65, 3) is None
-    assert count_ascii_ngrams("a b " * 400 + "h" * 64, 3) is not None
-    assert count_ascii_ngrams(" \n" * 1_000, 3) == (0, 0)
-    assert count_ascii_ngrams("!" * 2_000, 3) == (1_998, 1)
-    assert judge(Repetition(), {}, "h" * 2_000).details == {"ngrams": 248, "different": 1}
 
 
 def test_repetition_has_open_r1s_options() -> None:

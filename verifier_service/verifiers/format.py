@@ -50,7 +50,9 @@ class Format(TextVerifier):
         description="open_r1: exactly open-r1's regular expression, holes included",
     )
     tags: tuple[TagName, TagName] = Field(
-        default=("think", "answer"), description="names of the two tags (strict only)"
+        default=("think", "answer"),
+        description="names of the two tags (strict only)",
+        json_schema_extra={"uniqueItems": True},
     )
     prefilled: bool = Field(
         default=False,

@@ -8,11 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from itertools import islice
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field, field_validator
 
 from verifier_service import chinese_words
@@ -40,22 +38,6 @@ ASCII_MARKS = [chr(code) for code in range(128) if MARK.match(chr(code))]
 # A character that is a word of its own, as in WORD: `!`, `中`.
 _WORD_OF_ITS_OWN = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]|[^\w\s]")
 _ASCII = bytes(range(128))
-_LEAST_FOR_ARRAYS = 1_500
-"""Characters of a text from which on arrays are faster than words."""
-_TOO_LONG_FOR_ARRAYS = 2**20
-_IN_WORD, _MARK = 1, 2
-_KINDS = np.array(
-    [
-        _MARK if MARK.match(chr(code)) else 0 if chr(code).isspace() else _IN_WORD
-        for code in range(128)
-    ],
-    np.uint8,
-)
-"""The kind of each character of ASCII: 0 for white space."""
-_BASE = np.uint64(0x9E3779B97F4A7C15)
-_INVERSE = np.uint64(pow(int(_BASE), -1, 1 << 64))
-_SPREAD = np.uint64(0xD1342543DE82EF95)
-"""Odd numbers without structure: the hash of a word is sum(code * base^place) modulo 2^64."""
 _FEW_CHARACTERS = 64
 """Different characters beyond ASCII of which each may take a pass over the text."""
 
@@ -120,25 +102,17 @@ class Repetition(TextVerifier):
         return self._judge
 
     def _judge(self, completion: Completion) -> Judgement:
-        num_ngrams, num_different = self._count(completion.text)
+        words = self._words(completion.text)
+        num_ngrams = len(words) - self.ngram_size + 1
         if num_ngrams < 1:
             return Judgement(0.0, RepetitionReason.TOO_SHORT)
+        starts = (islice(words, start, None) for start in range(self.ngram_size))
+        num_different = len(set(zip(*starts, strict=False)))  # stops at the last whole n-gram
         details = {"ngrams": num_ngrams, "different": num_different}
         if num_different == num_ngrams:
             return Judgement(0.0, RepetitionReason.NOT_REPEATED, details=details)
         score = (1 - num_different / num_ngrams) * self.max_penalty
         return Judgement(score, RepetitionReason.REPEATED, details=details)
-
-    def _count(self, text: str) -> tuple[int, int]:
-        """Numbers of n-grams and of different ones."""
-        if self.mode == "strict" and self.language == "en" and text.isascii():
-            by_arrays = count_ascii_ngrams(text.lower(), self.ngram_size)
-            if by_arrays is not None:
-                return by_arrays
-        words = self._words(text)
-        starts = (islice(words, start, None) for start in range(self.ngram_size))
-        num_different = len(set(zip(*starts, strict=False)))  # stops at the last whole n-gram
-        return max(0, len(words) - self.ngram_size + 1), num_different
 
     def _words(self, text: str) -> list[str]:
         if self.language == "zh":
@@ -149,60 +123,6 @@ class Repetition(TextVerifier):
         if self.mode == "open_r1":
             return text.lower().split()
         return strict_words(plain_letters(text))
-
-
-def count_ascii_ngrams(text: str, ngram_size: int) -> tuple[int, int] | None:
-    """Numbers of n-grams and of different ones of `strict_words`, in 0.4 of the time of words.
-
-    Words are found in an array of the characters' kinds, and are told apart by polynomial hashes of
-    64 bits: two of a million n-grams are taken for one once in 10 million texts.
-
-    Returns:
-        None for a short text, where arrays cost more than words, for one of more than a million
-        characters, whose arrays would take memory, and for words that would be cut into pieces.
-    """
-    if not _LEAST_FOR_ARRAYS <= len(text) < _TOO_LONG_FOR_ARRAYS:
-        return None
-    codes = np.frombuffer(text.encode("ascii"), np.uint8)
-    kinds = np.zeros(len(codes) + 2, np.uint8)
-    kinds[1:-1] = _KINDS[codes]
-    in_word = kinds == _IN_WORD
-    starts = np.flatnonzero(in_word[1:-1] & ~in_word[:-2])
-    ends = np.flatnonzero(in_word[1:-1] & ~in_word[2:]) + 1
-    if len(starts) and int((ends - starts).max()) > MAX_WORD_CHARACTERS:
-        return None
-    marks = np.flatnonzero(kinds[1:-1] == _MARK)
-    num_ngrams = len(starts) + len(marks) - ngram_size + 1
-    if num_ngrams < 1:
-        return 0, 0
-    powers = _powers(_BASE, len(codes) + 1)
-    sums = np.zeros(len(codes) + 1, np.uint64)
-    np.cumsum((codes + np.uint64(1)) * powers[:-1], out=sums[1:])
-    inverses = _powers(_INVERSE, len(codes) + 1)
-    hashes = np.empty(len(codes), np.uint64)
-    hashes[starts] = (sums[ends] - sums[starts]) * inverses[starts]
-    hashes[marks] = codes[marks] + np.uint64(1)
-    places = np.flatnonzero((kinds[1:-1] == _MARK) | (in_word[1:-1] & ~in_word[:-2]))
-    words = hashes[places] * _SPREAD
-    words ^= words >> np.uint64(29)
-    ngrams = np.zeros(num_ngrams, np.uint64)
-    for start in range(ngram_size):
-        ngrams *= _BASE
-        ngrams += words[start : start + num_ngrams]
-    ngrams.sort()
-    return num_ngrams, 1 + int(np.count_nonzero(ngrams[1:] != ngrams[:-1]))
-
-
-@lru_cache(maxsize=4)
-def _powers_up_to(base: int, exponent_bits: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    powers = np.full(1 << exponent_bits, base, np.uint64)
-    powers[0] = 1
-    return np.cumprod(powers)
-
-
-def _powers(base: np.uint64, number: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """The powers 0 to number - 1 of a base, modulo 2^64; read only."""
-    return _powers_up_to(int(base), max(15, number.bit_length()))[:number]
 
 
 def strict_words(text: str) -> list[str]:
