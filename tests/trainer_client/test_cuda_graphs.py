@@ -27,18 +27,15 @@ from transformers import (
 
 from tests.trainer_client.device import DEVICE
 from tests.trainer_client.test_packing import SHAPE
+from tests.trainer_client.test_rollout import PROBLEMS
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.rollout_section import RolloutConfig
-from trainer_client.dataset import Problem
 from trainer_client.policy.packing import enable_packing
 from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.rollout import RolloutGroup, Sampling, cuda_graphs
 from trainer_client.rollout.engines import transformers_engine
 from trainer_client.rollout.transformers import TransformersEngine, graphs_error, sampling_policy
 
-PROBLEMS = [
-    Problem(text, ({"role": "user", "content": text},), {}) for text in ("1+2=?", "11+222+3=?", "?")
-]
 FULL_ATTENTION: dict[str, Callable[..., PretrainedConfig]] = {
     "llama": LlamaConfig,
     "norms of queries": partial(Qwen3Config, head_dim=8),
@@ -125,16 +122,15 @@ def test_a_model_with_other_attention_is_refused_by_name(policy: Policy, name: s
 def test_a_decoder_that_computes_something_else_is_refused(
     policy: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A place that does not move has each token overwrite the keys of the one before."""
-    monkeypatch.setattr(cuda_graphs._RoomyLayer, "update", lambda self, *_, **__: self_values(self))
+    """Keys and values of new tokens are not written."""
+
+    def unchanged(layer: Any, *_: object, **__: object) -> tuple[torch.Tensor, torch.Tensor]:
+        return layer.keys, layer.values
+
+    monkeypatch.setattr(cuda_graphs._RoomyLayer, "update", unchanged)
     found = graphs_error(policy_of(partial(LlamaConfig, initializer_range=0.5), policy))
     assert found is not None
     assert found.startswith("log-probabilities are off by ")
-
-
-def self_values(layer: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """The keys and values without those of the new token."""
-    return layer.keys, layer.values
 
 
 def test_a_model_whose_pass_fails_is_refused_with_the_error(

@@ -20,8 +20,6 @@ from torch import Tensor
 
 POWER_TOKENS = 64
 """Tokens whose logits and exponentials exist at a time in `EagerPasses`."""
-
-
 COMPILATION_ERRORS = (RuntimeError, OSError, ImportError, SubprocessError)
 """Errors of `torch.compile`: no C compiler, no headers of Python, a GPU that is too old."""
 
@@ -57,29 +55,25 @@ class LogitForm:
     """The sampler's, which divides them at last."""
 
 
+@dataclass(frozen=True)
+class Chunk:
+    """Some tokens, as far as their logits are made."""
+
+    products: Tensor
+    """Products of states and weights, `[n, V]`; passes may overwrite them."""
+    bias: Tensor | None
+    """float `[V]`."""
+    targets: Tensor
+    """int64 `[n]`, token ids."""
+    form: LogitForm
+
+
 class Passes(Protocol):
-    """The logits of a chunk: either their statistics are asked for, or they are told before.
+    """Passes over a chunk, whose statistics a pass before may have found."""
 
-    Args:
-        products: of states and weights, `[n, V]`; the passes may overwrite them.
-        bias: float `[V]`.
-        targets: int64 `[n]`, token ids.
-        form: how logits are made from products and bias.
-        statistics: of these logits, where a pass before has found them.
-    """
+    statistics: Statistics
 
-    def __init__(
-        self,
-        products: Tensor,
-        bias: Tensor | None,
-        targets: Tensor,
-        form: LogitForm,
-        statistics: Statistics | None = None,
-    ) -> None: ...
-
-    @property
-    def statistics(self) -> Statistics:
-        """Log-probabilities, entropies and normalisers."""
+    def __init__(self, chunk: Chunk, statistics: Statistics | None = None) -> None: ...
 
     def slopes(self, of_loss: Slopes) -> Tensor:
         """Derivatives of a loss by the products, `[n, V]` in their type; to be called once."""
@@ -88,16 +82,10 @@ class Passes(Protocol):
 class EagerPasses:
     """`Passes` by torch's own kernels, in place: passing over n * V numbers takes most time."""
 
-    def __init__(
-        self,
-        products: Tensor,
-        bias: Tensor | None,
-        targets: Tensor,
-        form: LogitForm,
-        statistics: Statistics | None = None,
-    ) -> None:
-        self._targets, self._form, self._dtype = targets, form, products.dtype
-        logits = _logits_in_place(products, bias, form)
+    def __init__(self, chunk: Chunk, statistics: Statistics | None = None) -> None:
+        form = chunk.form
+        self._targets, self._form, self._dtype = chunk.targets, form, chunk.products.dtype
+        logits = _logits_in_place(chunk.products, chunk.bias, form)
         self._capped = None if form.softcap is None else logits.clone()
         _scale_by(logits, 1 / form.temperature)
         if statistics is None:
@@ -158,30 +146,19 @@ class EagerPasses:
 class FusedPasses:
     """`Passes` by compiled kernels, which make the logits anew from the products in each of two."""
 
-    def __init__(
-        self,
-        products: Tensor,
-        bias: Tensor | None,
-        targets: Tensor,
-        form: LogitForm,
-        statistics: Statistics | None = None,
-    ) -> None:
-        self._products, self._bias, self._targets, self._form = products, bias, targets, form
+    def __init__(self, chunk: Chunk, statistics: Statistics | None = None) -> None:
+        self._chunk = chunk
         if statistics is None:
-            statistics = Statistics(*_compiled(_statistics, form)(products, bias, targets))
+            find = _compiled(_statistics, chunk.form)
+            statistics = Statistics(*find(chunk.products, chunk.bias, chunk.targets))
         self.statistics = statistics
 
     def slopes(self, of_loss: Slopes) -> Tensor:
         """Derivatives of a loss by the products, in their memory; see `Passes.slopes`."""
-        _compiled(_put_slopes, self._form)(
-            self._products,
-            self._bias,
-            self._targets,
-            self.statistics.normaliser,
-            self.statistics.entropy,
-            *of_loss,
-        )
-        return self._products
+        chunk, found = self._chunk, self.statistics
+        put = _compiled(_put_slopes, chunk.form)
+        put(chunk.products, chunk.bias, chunk.targets, found.normaliser, found.entropy, *of_loss)
+        return chunk.products
 
 
 @lru_cache(maxsize=64)
@@ -265,11 +242,11 @@ def fusion_error(device: torch.device, dtype: torch.dtype) -> str | None:
     of_loss = Slopes(*torch.randn(2, 4, generator=source).to(device))
     form = LogitForm(1.0, None, 1.0)
     try:
-        fused = FusedPasses(products.clone(), None, targets, form)
+        fused = FusedPasses(Chunk(products.clone(), None, targets, form))
         found = (*fused.statistics, fused.slopes(of_loss))
     except COMPILATION_ERRORS as error:
         return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
-    eager = EagerPasses(products.clone(), None, targets, form)
+    eager = EagerPasses(Chunk(products.clone(), None, targets, form))
     expected = (*eager.statistics, eager.slopes(of_loss))
     pairs = zip(found, expected, strict=True)
     off = 1e-4 if dtype == torch.float32 else 1e-2  # the slopes are rounded to the products' type

@@ -22,6 +22,7 @@ from transformers import PretrainedConfig, PreTrainedModel
 
 from trainer_client.config.run_config import ConfigError
 from trainer_client.policy.logit_passes import (
+    Chunk,
     LogitForm,
     Slopes,
     Statistics,
@@ -154,7 +155,7 @@ class _ChunkedLogprobs(torch.autograd.Function):
                 early = _EarlyGradients(slopes_of, _Gradients(ctx, states, weight, bias))
             for rows in _chunks(len(states), chunk_tokens):
                 chunk = states[rows].to(dtype)
-                logits = passes(chunk @ cast_weight.T, bias, targets[rows], form)
+                logits = passes(Chunk(chunk @ cast_weight.T, bias, targets[rows], form))
                 for whole, part in zip(found, logits.statistics, strict=True):
                     whole[rows] = part
                 if early is not None:
@@ -179,7 +180,8 @@ class _ChunkedLogprobs(torch.autograd.Function):
         for rows in _chunks(len(states), ctx.chunk_tokens):
             chunk = states[rows].to(ctx.dtype)
             at_rows = Statistics(*(one[rows] for one in found))
-            logits = ctx.passes(chunk @ cast_weight.T, bias, targets[rows], ctx.form, at_rows)
+            products = chunk @ cast_weight.T
+            logits = ctx.passes(Chunk(products, bias, targets[rows], ctx.form), at_rows)
             of_loss = Slopes(*(None if one is None else one[rows] for one in arrived))
             gradients.add(rows, chunk, logits.slopes(of_loss), cast_weight)
         return gradients.all()

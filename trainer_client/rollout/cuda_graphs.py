@@ -1,6 +1,6 @@
 """The forward pass of one more token, in memory that stays in its place, replayed as a CUDA graph.
 
-A model of half a billion parameters launches 600 kernels a token, which takes Python seven times as
+A model of half a billion parameters launches 700 kernels a token, which takes Python seven times as
 long as the GPU computes. A graph launches them at once. Keys and values have room for later tokens,
 because a graph writes where it wrote when it was captured; it is captured again when the room is
 used up or rows have ended.

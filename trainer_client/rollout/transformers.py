@@ -263,8 +263,9 @@ def graphs_error(policy: Policy) -> str | None:
 class _Recorder:
     """Records tokens, their log-probabilities and the rows that have ended, while they are sampled.
 
-    `generate` could return all logits, but they take B * T * V floats. It calls its logits
-    processors before it chooses a token and its stopping criteria after: that is enough.
+    All logits would take B * T * V floats. The loop over graphs calls `draw` and `record` for each
+    token; `generate` calls its logits processors before it chooses a token and its stopping
+    criteria after.
 
     Args:
         prompts: token ids before each completion.
