@@ -13,7 +13,7 @@ from trainer_client.rollout.draw import BLOCK, draw
 
 def draws(probabilities: Tensor, count: int, *, at_once: int) -> Tensor:
     """How often each token is drawn, float64 `[V]`."""
-    rows = probabilities.log().float().expand(at_once, -1)
+    rows = probabilities.float().expand(at_once, -1)
     counts = torch.zeros(len(probabilities), dtype=torch.float64)
     for _ in range(count // at_once):
         counts += torch.bincount(draw(rows), minlength=len(probabilities))
@@ -65,33 +65,33 @@ def test_the_ends_of_the_distribution_are_never_tokens_without_probability(
         torch, "rand", lambda shape, **kind: torch.full(tuple(shape), uniform, dtype=kind["dtype"])
     )
     for only in (0, 1, size // 2, size - 1):
-        logprobs = torch.full((3, size), -math.inf)
-        logprobs[:, only] = 0.0
-        assert draw(logprobs).tolist() == [only] * 3
-        logprobs[:, only] = -100.0  # tiny, and alone
-        assert draw(logprobs).tolist() == [only] * 3
+        probabilities = torch.zeros((3, size))
+        probabilities[:, only] = 1.0
+        assert draw(probabilities).tolist() == [only] * 3
+        probabilities[:, only] = math.exp(-100)  # tiny, and alone
+        assert draw(probabilities).tolist() == [only] * 3
 
 
 def test_rows_are_drawn_each_from_its_own_distribution() -> None:
     torch.manual_seed(0)
-    logprobs = torch.full((700, 1500), -math.inf)
+    probabilities = torch.zeros((700, 1500))
     wanted = torch.randint(1500, (700,))
-    logprobs[torch.arange(700), wanted] = 0.0
-    assert draw(logprobs).equal(wanted)
+    probabilities[torch.arange(700), wanted] = 1.0
+    assert draw(probabilities).equal(wanted)
 
 
 def test_a_seed_gives_the_draws_again() -> None:
-    logprobs = torch.randn(50, 3000).log_softmax(-1)
+    probabilities = torch.randn(50, 3000).softmax(-1)
     torch.manual_seed(3)
-    first = draw(logprobs)
+    first = draw(probabilities)
     torch.manual_seed(3)
-    assert draw(logprobs).equal(first)
-    assert not draw(logprobs).equal(first)
+    assert draw(probabilities).equal(first)
+    assert not draw(probabilities).equal(first)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("value", [math.nan, math.inf, 0.0])
 def test_a_row_that_is_no_distribution_is_an_error(value: float) -> None:
-    logprobs = torch.zeros(2, 600)
-    logprobs[1] = value
+    probabilities = torch.ones(2, 600)
+    probabilities[1] = value
     with pytest.raises(ValueError, match="not finite"):
-        draw(logprobs)
+        draw(probabilities)

@@ -19,7 +19,7 @@ from trainer_client.config.rollout_section import VllmServerConfig
 from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.rollout import Rollout, RolloutGroup, Sampling
-from trainer_client.rollout.distribution import drawn_logprobs
+from trainer_client.rollout.distribution import drawn_probabilities
 from trainer_client.rollout.stop_texts import StopTexts, finished_rollout
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.rollout.vllm_server import VllmServerEngine
@@ -77,9 +77,9 @@ def test_the_drawn_distribution_is_that_of_the_definitions(changes: dict[str, An
     logits = 3 * torch.randn(20, 40)
     seen = torch.rand(20, 40) < 0.2
     sampling = replace(PLAIN, **changes)
-    probabilities = drawn_logprobs(
+    probabilities = drawn_probabilities(
         logits, sampling, seen if sampling.repetition_penalty != 1 else None
-    ).exp()
+    )
     for row in range(20):
         tokens = set(seen[row].nonzero()[:, 0].tolist())
         expected = by_definition(logits[row].tolist(), tokens, sampling)
@@ -96,8 +96,10 @@ def test_each_setting_is_that_of_transformers() -> None:
         (replace(PLAIN, min_p=0.2), MinPLogitsWarper(0.2)),
         (replace(PLAIN, repetition_penalty=1.5), RepetitionPenaltyLogitsProcessor(1.5)),
     ]:
-        ours = drawn_logprobs(logits, sampling, seen if sampling.repetition_penalty != 1 else None)
-        theirs = processor(ids, logits.clone()).log_softmax(-1)
+        ours = drawn_probabilities(
+            logits, sampling, seen if sampling.repetition_penalty != 1 else None
+        )
+        theirs = processor(ids, logits.clone()).softmax(-1)
         torch.testing.assert_close(ours, theirs)
 
 

@@ -13,8 +13,8 @@ from transformers import TopPLogitsWarper
 from trainer_client.rollout import Sampling
 
 
-def drawn_logprobs(logits: Tensor, sampling: Sampling, seen: Tensor | None = None) -> Tensor:
-    """Log-probabilities of the next token, float32 `[B, V]`; -inf where it is never drawn.
+def drawn_probabilities(logits: Tensor, sampling: Sampling, seen: Tensor | None = None) -> Tensor:
+    """Probabilities of the next token, float32 `[B, V]`; 0 where it is never drawn.
 
     Penalty, temperature, min_p, top_k, top_p: the order of vLLM, so that engines agree.
 
@@ -37,4 +37,4 @@ def drawn_logprobs(logits: Tensor, sampling: Sampling, seen: Tensor | None = Non
         scores = scores.masked_fill(scores < least, -math.inf)
     if sampling.top_p < 1:
         scores = TopPLogitsWarper(sampling.top_p)(None, scores)
-    return scores.log_softmax(dim=-1)
+    return scores.softmax(dim=-1)

@@ -14,25 +14,24 @@ BLOCK = 512
 one in float32, a thousand tokens of 1e-8 after one of 0.99 would never be drawn."""
 
 
-def draw(logprobs: Tensor, uniform: Tensor | None = None) -> Tensor:
+def draw(probabilities: Tensor, uniform: Tensor | None = None) -> Tensor:
     """One token of each row, int64 `[B]`; a token of probability 0 is never drawn.
 
-    The probability of a token is within 1e-6 of exp(logprob), relative to it.
+    A token's chance is within 1e-6 of its probability, relative to it.
 
     Args:
-        logprobs: float32 `[B, V]`, -inf where the probability is 0; need not be normalised.
+        probabilities: float32 `[B, V]`; need not be normalised.
         uniform: float64 `[B, 1]` in [0, 1), the number that each row draws with; None: from torch's
             generator.
 
     Raises:
         ValueError: a row has no token to draw, or a value that is not a number.
     """
-    probabilities = logprobs.exp()
     sums = _block_sums(probabilities)
     cumulative = sums.cumsum(1)
     total = cumulative[:, -1:]
     if not bool((total.isfinite() & (total > 0)).all()):
-        raise ValueError("log-probabilities to draw from are not finite")
+        raise ValueError("probabilities to draw from are not finite")
     if uniform is None:
         uniform = torch.rand(total.shape, dtype=torch.float64, device=total.device)
     target = _below(uniform * total, total)

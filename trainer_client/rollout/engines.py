@@ -8,7 +8,7 @@ from trainer_client.config.rollout_section import RolloutConfig
 from trainer_client.policy.lora import causal_model
 from trainer_client.policy.policy import Policy
 from trainer_client.rollout import RolloutEngine
-from trainer_client.rollout.transformers import TransformersEngine, graphs_error
+from trainer_client.rollout.transformers import TransformersEngine, decoder_error
 from trainer_client.rollout.vllm import VllmEngine
 from trainer_client.rollout.vllm_server import VllmServerEngine
 from trainer_client.run.console import say
@@ -43,14 +43,16 @@ def open_engine(
 
 
 def transformers_engine(policy: Policy, config: RolloutConfig) -> TransformersEngine:
-    """The engine in this process; on a GPU by CUDA graphs, where the model can be captured.
+    """The engine in this process, with its own decoder where the model permits.
 
     Args:
         policy: the policy to sample from.
-        config: its `batch_size` and `cuda_graphs` are read.
+        config: its `batch_size` is read, and on a GPU `cuda_graphs`.
     """
-    graphs = config.cuda_graphs and policy.device.type == "cuda"
-    if graphs and (error := graphs_error(policy)):
+    on_gpu = policy.device.type == "cuda"
+    if on_gpu and not config.cuda_graphs:
+        return TransformersEngine(policy, batch_size=config.batch_size)
+    error = decoder_error(policy)
+    if error and on_gpu:
         say(f"rollout.cuda_graphs: not with {type(causal_model(policy.model)).__name__}: {error}")
-        graphs = False
-    return TransformersEngine(policy, batch_size=config.batch_size, cuda_graphs=graphs)
+    return TransformersEngine(policy, batch_size=config.batch_size, own_decoder=error is None)

@@ -1,4 +1,4 @@
-"""Rollouts by `generate` of `transformers`, which runs wherever the policy runs, or by CUDA graphs.
+"""Rollouts by the policy's own module: a `TokenDecoder` where the model permits, else `generate`.
 
 Shapes: N completions generated together, of which B are still in the batch; T tokens so far
 (left-padded prompt, then completion); V tokens in the vocabulary.
@@ -29,11 +29,11 @@ from trainer_client.policy.lora import causal_model
 from trainer_client.policy.policy import Policy
 from trainer_client.policy.sharding import is_sharded, unsharded
 from trainer_client.policy.transformers_names import CACHE
-from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling, cuda_graphs
-from trainer_client.rollout.cuda_graphs import GraphMemory, TokenDecoder, decoding
-from trainer_client.rollout.distribution import drawn_logprobs
+from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling, token_decoder
+from trainer_client.rollout.distribution import drawn_probabilities
 from trainer_client.rollout.draw import draw
 from trainer_client.rollout.stop_texts import StopTexts
+from trainer_client.rollout.token_decoder import GraphMemory, TokenDecoder, decoding
 from trainer_client.rollout.turns import SampledTurn, TurnFeed, TurnRequest
 from trainer_client.run.step_progress import STEP
 
@@ -47,14 +47,14 @@ class TransformersEngine:
     Args:
         policy: the policy to sample from.
         batch_size: completions sampled at once, rounded down to whole groups.
-        cuda_graphs: whether a token's forward pass is a CUDA graph; the policy's model must be one
-            for which `cuda_graphs.graphs_error` has nothing to say.
+        own_decoder: whether `TokenDecoder` computes the tokens, on a GPU by CUDA graphs, and not
+            `generate`; only for a policy of which `decoder_error` is None.
     """
 
-    def __init__(self, policy: Policy, *, batch_size: int, cuda_graphs: bool = False) -> None:
+    def __init__(self, policy: Policy, *, batch_size: int, own_decoder: bool = False) -> None:
         self._policy = policy
         self._batch_size = batch_size
-        self._graph_memory = GraphMemory(policy.device) if cuda_graphs else None
+        self._graph_memory = GraphMemory(policy.device) if own_decoder else None
 
     def update_weights(self) -> None:
         """Nothing to do: the policy's own module samples."""
@@ -179,7 +179,7 @@ class TransformersEngine:
         recorder: _Recorder,
         memory: GraphMemory,
     ) -> None:
-        """Generate as `_sample` does, a graph of the model's pass for each token."""
+        """Generate as `_sample` does, without `generate`."""
         model = causal_model(self._policy.model)
         with decoding(model):
             decoder = TokenDecoder(
@@ -200,7 +200,7 @@ class TransformersEngine:
 
         The last token is left out: its logits are the first that are needed. None where a prompt
         has one token, or the model keeps more than keys and values of each token, or no prompt
-        comes twice and no graph needs the cache.
+        comes twice and the decoder does not need the cache.
         """
         numbers: dict[tuple[int, ...], int] = {}
         prompt_of = [numbers.setdefault(tuple(ids), len(numbers)) for ids in rows]
@@ -252,18 +252,21 @@ def sampling_policy(policy: Policy) -> Iterator[None]:
         yield
 
 
-def graphs_error(policy: Policy) -> str | None:
-    """Why a policy cannot sample by CUDA graphs, see `cuda_graphs.graphs_error`; None: it can."""
+def decoder_error(policy: Policy) -> str | None:
+    """Why `TokenDecoder` cannot sample from a policy; None: it can.
+
+    See `token_decoder.decoder_error`.
+    """
     if is_sharded(policy.model):
         return "its weights are split over several processes"
     with sampling_policy(policy):
-        return cuda_graphs.graphs_error(causal_model(policy.model))
+        return token_decoder.decoder_error(causal_model(policy.model))
 
 
 class _Recorder:
     """Records tokens, their log-probabilities and the rows that have ended, while they are sampled.
 
-    All logits would take B * T * V floats. The loop over graphs calls `draw` and `record` for each
+    All logits would take B * T * V floats. The loop over the decoder calls `draw` and `record` for each
     token; `generate` calls its logits processors before it chooses a token and its stopping
     criteria after.
 
@@ -312,6 +315,7 @@ class _Recorder:
         self._num_tokens = 0
         self._num_going = num_rows
         self._next: Tensor | None = None
+        """Probabilities that the next token of each row is drawn with, float32 `[B, V]`."""
         self.processor = _Processor(self._before)
         self.criterion = _Criterion(self._after)
 
@@ -333,10 +337,12 @@ class _Recorder:
 
     def draw(self, logits: Tensor) -> Tensor:
         """The next token of each row of the batch, int64 `[B]`, from its logits `[B, V]`."""
-        self._next = drawn_logprobs(logits, self._sampling, self._seen_tokens(logits.shape[1]))
+        seen = self._seen_tokens(logits.shape[1])
+        self._next = drawn_probabilities(logits, self._sampling, seen)
         try:
-            logprobs = self._next if self._sampling.temperature else _likeliest(self._next)
-            return draw(logprobs, self._uniform())
+            if not self._sampling.temperature:
+                return draw(_likeliest(self._next), self._uniform())
+            return draw(self._next, self._uniform())
         except ValueError as error:
             raise RolloutError(
                 "the policy's log-probabilities are not finite: its weights have diverged. "
@@ -349,7 +355,8 @@ class _Recorder:
         if self._seen is not None:
             self._seen[self.rows, chosen] = True
         self.tokens[self.rows, self._num_tokens] = chosen
-        self.logprobs[self.rows, self._num_tokens] = self._next.gather(1, chosen[:, None])[:, 0]
+        probabilities = self._next.gather(1, chosen[:, None])[:, 0]
+        self.logprobs[self.rows, self._num_tokens] = probabilities.log()
         self._num_tokens += 1
         STEP.token(self._num_tokens, self.tokens.shape[1])
         going = ~self.finished[self.rows]
@@ -420,10 +427,10 @@ def _drawn(requests: Sequence[TurnRequest]) -> Tensor:
     return numbers
 
 
-def _likeliest(logprobs: Tensor) -> Tensor:
-    """The log-probabilities `[B, V]` with all but each row's likeliest token left out."""
-    best = logprobs.max(dim=-1, keepdim=True)
-    return torch.full_like(logprobs, -torch.inf).scatter_(1, best.indices, best.values)
+def _likeliest(probabilities: Tensor) -> Tensor:
+    """The probabilities `[B, V]` with all but each row's likeliest token left out."""
+    best = probabilities.max(dim=-1, keepdim=True)
+    return torch.zeros_like(probabilities).scatter_(1, best.indices, best.values)
 
 
 class _Processor(LogitsProcessor):  # type: ignore[misc]

@@ -1,9 +1,10 @@
-"""The forward pass of one more token, in memory that stays in its place, replayed as a CUDA graph.
+"""The forward pass of one more token, in memory that stays in its place; on a GPU a CUDA graph.
 
 A model of half a billion parameters launches 700 kernels a token, which takes Python seven times as
 long as the GPU computes. A graph launches them at once. Keys and values have room for later tokens,
 because a graph writes where it wrote when it was captured; it is captured again when the room is
-used up or rows have ended.
+used up or rows have ended. On a CPU room saves the copy of all keys and values that `generate`
+makes for each token.
 
 This registers `decoding`, an attention implementation, with `transformers`.
 
@@ -76,7 +77,7 @@ class TokenDecoder:
     load; the second is captured. On the CPU each pass runs as it is.
 
     Args:
-        model: a causal language model for which `graphs_error` is None, inside `decoding`.
+        model: a causal language model for which `decoder_error` is None, inside `decoding`.
         cache: keys and values of all but the last token of each row; its layers are replaced.
         mask: int64 `[B, tokens]`, 0 at the padding on the left, for the last tokens too.
         max_tokens: that each row may get at most.
@@ -126,7 +127,7 @@ class TokenDecoder:
         self._num_tokens += 1
         self._tokens.copy_(tokens[:, None])
         if self._memory.stream is None:
-            return self._pass()
+            return self._pass(self._num_tokens)
         if self._graph is None and not self._is_warm:
             self._is_warm = True
             return self._on_stream(self._memory.stream)
@@ -163,13 +164,17 @@ class TokenDecoder:
         self._mask, self._positions = self._mask[rows], self._positions[rows]
         self._tokens = self._tokens[rows]
 
-    def _pass(self) -> Tensor:
-        """The model's pass over one token of each row; it moves all places on by one."""
+    def _pass(self, num_keys: int | None = None) -> Tensor:
+        """The model's pass over one token of each row; it moves all places on by one.
+
+        Args:
+            num_keys: of the room, how many attention reads; None: all, as a graph must.
+        """
         self._mask.index_fill_(3, self._place, 0)
         output = self._model(
             input_ids=self._tokens,
             # transformers passes a mask of four dimensions on as it is.
-            attention_mask=self._mask,
+            attention_mask=self._mask[..., :num_keys],
             position_ids=self._positions,
             use_cache=True,
             logits_to_keep=1,
@@ -234,8 +239,8 @@ class _RoomyLayer(DynamicLayer):  # type: ignore[misc]
         return self.keys, self.values
 
 
-def graphs_error(model: PreTrainedModel) -> str | None:
-    """Why a model's tokens cannot be computed by graphs; None: they have the right distribution.
+def decoder_error(model: PreTrainedModel) -> str | None:
+    """Why `TokenDecoder` cannot decode a model; None: its tokens have the right distribution.
 
     It is compared with that of a forward pass over all tokens.
 
@@ -272,7 +277,7 @@ def _difference(model: PreTrainedModel, ids: Tensor, mask: Tensor) -> float:
     differ by more than rounding means for a sample.
 
     Args:
-        model: see `graphs_error`.
+        model: see `decoder_error`.
         ids: int64 `[B, tokens]`, of which the last ones are given to the decoder one by one.
         mask: int64 `[B, tokens]`, 0 at padding on the left.
     """
@@ -331,15 +336,20 @@ def _attention(
     scaling: float | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """Attention `[B, 1, heads, D]` of a query `[B, heads, 1, D]` to all keys `[B, K, T, D]`.
+    """Attention `[B, 1, heads, D]` of a query `[B, heads, 1, D]` to keys `[B, K, T, D]`.
 
-    The queries that share a head of keys stand where a kernel expects queries of several tokens:
+    It reads as many keys as the mask `[B, 1, 1, keys]` has. The queries that share a head of keys stand where a kernel expects queries of several tokens:
     keys and values need no copies for each of them.
     """
     rows, heads, _, size = query.shape
+    used = attention_mask.shape[-1]
     grouped = query.reshape(rows, key.shape[1], heads // key.shape[1], size)
     output = functional.scaled_dot_product_attention(
-        grouped, key, value, attn_mask=attention_mask.expand(*grouped.shape[:3], -1), scale=scaling
+        grouped,
+        key[:, :, :used],
+        value[:, :, :used],
+        attn_mask=attention_mask.expand(*grouped.shape[:3], -1),
+        scale=scaling,
     )
     return output.reshape(rows, 1, heads, -1), None
 

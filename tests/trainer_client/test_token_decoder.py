@@ -32,9 +32,9 @@ from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.rollout_section import RolloutConfig
 from trainer_client.policy.packing import enable_packing
 from trainer_client.policy.policy import Policy, load_policy
-from trainer_client.rollout import RolloutGroup, Sampling, cuda_graphs
+from trainer_client.rollout import RolloutGroup, Sampling, token_decoder
 from trainer_client.rollout.engines import transformers_engine
-from trainer_client.rollout.transformers import TransformersEngine, graphs_error, sampling_policy
+from trainer_client.rollout.transformers import TransformersEngine, decoder_error, sampling_policy
 
 FULL_ATTENTION: dict[str, Callable[..., PretrainedConfig]] = {
     "llama": LlamaConfig,
@@ -73,10 +73,10 @@ def policy_of(
     return replace(policy, model=model)
 
 
-def sampled(policy: Policy, sampling: Sampling, *, cuda_graphs: bool) -> list[RolloutGroup]:
+def sampled(policy: Policy, sampling: Sampling, *, own_decoder: bool) -> list[RolloutGroup]:
     torch.manual_seed(0)
     groups: dict[int, RolloutGroup] = {}
-    engine = TransformersEngine(policy, batch_size=64, cuda_graphs=cuda_graphs)
+    engine = TransformersEngine(policy, batch_size=64, own_decoder=own_decoder)
     engine.generate(PROBLEMS, sampling, groups.__setitem__)
     return [groups[index] for index in range(len(PROBLEMS))]
 
@@ -96,12 +96,12 @@ def test_completions_are_those_of_generate(
     policy: Policy, name: str, sampling: Sampling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Room is used up several times and rows end in between."""
-    monkeypatch.setattr(cuda_graphs, "ROOM_TOKENS", 5)
-    monkeypatch.setattr(cuda_graphs, "ROOM_MULTIPLE", 2)
+    monkeypatch.setattr(token_decoder, "ROOM_TOKENS", 5)
+    monkeypatch.setattr(token_decoder, "ROOM_MULTIPLE", 2)
     one = policy_of(FULL_ATTENTION[name], policy, end_factor=12 if sampling.temperature else 1)
-    assert graphs_error(one) is None
-    expected = sampled(one, sampling, cuda_graphs=False)
-    found = sampled(one, sampling, cuda_graphs=True)
+    assert decoder_error(one) is None
+    expected = sampled(one, sampling, own_decoder=False)
+    found = sampled(one, sampling, own_decoder=True)
     lengths = []
     for group, other in zip(found, expected, strict=True):
         for rollout, wanted in zip(group.rollouts, other.rollouts, strict=True):
@@ -116,7 +116,7 @@ def test_completions_are_those_of_generate(
 @pytest.mark.parametrize("name", OTHER_ATTENTION)
 def test_a_model_with_other_attention_is_refused_by_name(policy: Policy, name: str) -> None:
     one = policy_of(OTHER_ATTENTION[name], policy)
-    assert "not every layer has full attention" in (graphs_error(one) or "")
+    assert "not every layer has full attention" in (decoder_error(one) or "")
 
 
 def test_a_decoder_that_computes_something_else_is_refused(
@@ -127,8 +127,8 @@ def test_a_decoder_that_computes_something_else_is_refused(
     def unchanged(layer: Any, *_: object, **__: object) -> tuple[torch.Tensor, torch.Tensor]:
         return layer.keys, layer.values
 
-    monkeypatch.setattr(cuda_graphs._RoomyLayer, "update", unchanged)
-    found = graphs_error(policy_of(partial(LlamaConfig, initializer_range=0.5), policy))
+    monkeypatch.setattr(token_decoder._RoomyLayer, "update", unchanged)
+    found = decoder_error(policy_of(partial(LlamaConfig, initializer_range=0.5), policy))
     assert found is not None
     assert found.startswith("log-probabilities are off by ")
 
@@ -139,8 +139,8 @@ def test_a_model_whose_pass_fails_is_refused_with_the_error(
     def fails(*_: object, **__: object) -> None:
         raise RuntimeError("operation not permitted when stream is capturing")
 
-    monkeypatch.setattr(cuda_graphs._RoomyLayer, "update", fails)
-    found = graphs_error(policy_of(LlamaConfig, policy))
+    monkeypatch.setattr(token_decoder._RoomyLayer, "update", fails)
+    found = decoder_error(policy_of(LlamaConfig, policy))
     assert found == (
         "a forward pass cannot be captured: operation not permitted when stream is capturing"
     )
@@ -149,18 +149,18 @@ def test_a_model_whose_pass_fails_is_refused_with_the_error(
 def test_the_attention_of_packed_rows_is_there_again_afterwards(policy: Policy) -> None:
     one = policy_of(LlamaConfig, policy)
     enable_packing(one.model)
-    assert graphs_error(one) is None
-    sampled(one, Sampling(2, 4, 1.0, 1.0), cuda_graphs=True)
+    assert decoder_error(one) is None
+    sampled(one, Sampling(2, 4, 1.0, 1.0), own_decoder=True)
     assert one.model.config._attn_implementation == "packed"
 
 
-def test_graphs_are_used_on_a_gpu_where_the_model_permits_and_the_setting(
+def test_the_decoder_is_used_where_the_model_permits_and_on_a_gpu_the_setting(
     policy: Policy, capsys: pytest.CaptureFixture[str]
 ) -> None:
     on_gpu = DEVICE == "cuda"
-    engine = transformers_engine(policy, RolloutConfig())
-    assert (engine._graph_memory is not None) == on_gpu
-    assert transformers_engine(policy, RolloutConfig(cuda_graphs=False))._graph_memory is None
+    assert transformers_engine(policy, RolloutConfig())._graph_memory is not None
+    without = transformers_engine(policy, RolloutConfig(cuda_graphs=False))
+    assert (without._graph_memory is None) == on_gpu
     assert capsys.readouterr().out == ""
     other = policy_of(OTHER_ATTENTION["window"], policy)
     assert transformers_engine(other, RolloutConfig())._graph_memory is None
@@ -182,9 +182,9 @@ def test_each_precision_can_be_captured(task: Path, settings: dict[str, Any]) ->
     """The log-probabilities are those that `generate` would have noted for the same tokens."""
     model = ModelConfig.model_validate({"path": str(task / "model"), "device": "cuda", **settings})
     policy = load_policy(model)
-    assert graphs_error(policy) is None
+    assert decoder_error(policy) is None
     sampling = Sampling(16, 16, 0.0, 1.0)
-    found, expected = (sampled(policy, sampling, cuda_graphs=graphs) for graphs in (True, False))
+    found, expected = (sampled(policy, sampling, own_decoder=own) for own in (True, False))
     for group, other in zip(found, expected, strict=True):
         first, wanted = group.rollouts[0], other.rollouts[0]
         assert first.sampler_logprobs[0] == pytest.approx(wanted.sampler_logprobs[0], abs=0.1)
@@ -195,15 +195,15 @@ def test_a_model_that_waits_for_the_gpu_is_refused_before_it_is_captured(policy:
     """Dynamic frequencies depend on the longest position so far, which Python asks the GPU for."""
     scaling = {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 10_000.0}
     dynamic = partial(LlamaConfig, rope_parameters=scaling)
-    assert "cannot be captured" in (graphs_error(policy_of(dynamic, policy)) or "")
+    assert "cannot be captured" in (decoder_error(policy_of(dynamic, policy)) or "")
     assert torch.rand(1, device="cuda") < 1
-    assert graphs_error(policy_of(LlamaConfig, policy)) is None
+    assert decoder_error(policy_of(LlamaConfig, policy)) is None
 
 
 @pytest.mark.gpu
 def test_memory_of_graphs_is_used_again(task: Path) -> None:
     policy = load_policy(ModelConfig(path=str(task / "model"), device="cuda"))
-    engine = TransformersEngine(policy, batch_size=64, cuda_graphs=True)
+    engine = TransformersEngine(policy, batch_size=64, own_decoder=True)
     reserved = []
     for _ in range(40):
         engine.generate(PROBLEMS, Sampling(8, 12, 1.0, 1.0), lambda index, group: None)
@@ -224,9 +224,9 @@ def test_python_computes_two_passes_and_graphs_the_others(task: Path) -> None:
     policy.model.forward = counted
     with torch.no_grad():
         policy.model.get_output_embeddings().weight[policy.eos_ids[0]] = 0
-    groups = sampled(policy, Sampling(2, 40, 1.0, 1.0), cuda_graphs=True)
+    groups = sampled(policy, Sampling(2, 40, 1.0, 1.0), own_decoder=True)
     lengths = [len(one.completion_ids) for group in groups for one in group.rollouts]
     assert max(lengths) > 20
     assert len(calls) <= 3 * (1 + len(groups) * 2)
     with sampling_policy(policy):
-        assert cuda_graphs.graphs_error(policy.model) is None
+        assert token_decoder.decoder_error(policy.model) is None
