@@ -216,16 +216,16 @@ def _print(console: Console, task: StepTask, ours: Side, theirs: Side, version: 
         row("MiB reserved", ours.peak("reserved"), theirs.peak("reserved"), 0)
     row("mean completion tokens", ours.median("length"), theirs.median("length"), 1)
     console.print(table)
-    ratio = theirs.median("update") / ours.median("update")
+    ratio = theirs.median("step") / ours.median("step")
     readme_row(
-        "GRPO update of a small model, seconds",
-        f"TRL {version}: {spread(theirs.each('update'), 2)}",
-        f"{spread(ours.each('update'), 2)} ({ratio:.2f} x)",
+        "GRPO step of a small model, seconds",
+        f"TRL {version}: {spread(theirs.each('step'), 2)}",
+        f"{spread(ours.each('step'), 2)} ({ratio:.2f} x)",
     )
     readme_row(
-        "memory of that update above the model",
-        f"TRL {version}: {theirs.peak('update'):.0f} MiB",
-        f"{ours.peak('update'):.0f} MiB",
+        "memory of that step above the model",
+        f"TRL {version}: {theirs.peak():.0f} MiB",
+        f"{ours.peak():.0f} MiB",
     )
 
 

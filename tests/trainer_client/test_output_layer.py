@@ -133,6 +133,33 @@ def test_logits_are_computed_once_where_the_slopes_are_known(
     assert len(computed) == num_chunks
 
 
+def test_a_gradient_made_in_the_forward_pass_is_given_away_and_not_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[Tensor] = []
+    zeros = output_layer_module._float_zeros
+
+    def noted(tensor: Tensor) -> Tensor:
+        made.append(zeros(tensor))
+        return made[-1]
+
+    monkeypatch.setattr(output_layer_module, "_float_zeros", noted)
+    weight = torch.randn(50, 8, requires_grad=True)
+    states, targets = torch.randn(6, 8, requires_grad=True), torch.randint(50, (6,))
+    logprobs, _ = OutputLayer(weight, None, scale=1.0, softcap=None).logprobs(
+        states,
+        targets,
+        temperature=1.0,
+        entropy_gradient=False,
+        slopes_of=lambda rows, logprobs, entropy: Slopes(torch.ones_like(logprobs), None),
+    )
+    [place] = [one.data_ptr() for one in made]
+    made.clear()
+    logprobs.sum().backward()
+    assert weight.grad is not None
+    assert weight.grad.data_ptr() == place
+
+
 @pytest.mark.slow
 @torch_warns
 def test_compiled_passes_find_what_plain_ones_find() -> None:

@@ -338,8 +338,9 @@ def _attention(
 ) -> tuple[Tensor, None]:
     """Attention `[B, 1, heads, D]` of a query `[B, heads, 1, D]` to keys `[B, K, T, D]`.
 
-    It reads as many keys as the mask `[B, 1, 1, keys]` has. The queries that share a head of keys stand where a kernel expects queries of several tokens:
-    keys and values need no copies for each of them.
+    It reads as many keys as the mask `[B, 1, 1, keys]` has. The queries that share a head of keys
+    stand where a kernel expects queries of several tokens: keys and values need no copies for each
+    of them.
     """
     rows, heads, _, size = query.shape
     used = attention_mask.shape[-1]

@@ -266,8 +266,8 @@ def decoder_error(policy: Policy) -> str | None:
 class _Recorder:
     """Records tokens, their log-probabilities and the rows that have ended, while they are sampled.
 
-    All logits would take B * T * V floats. The loop over the decoder calls `draw` and `record` for each
-    token; `generate` calls its logits processors before it chooses a token and its stopping
+    All logits would take B * T * V floats. The loop over the decoder calls `draw` and `record` for
+    each token; `generate` calls its logits processors before it chooses a token and its stopping
     criteria after.
 
     Args:
