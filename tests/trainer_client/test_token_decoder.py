@@ -47,6 +47,7 @@ OTHER_ATTENTION: dict[str, Callable[..., PretrainedConfig]] = {
     "states instead of tokens": partial(Lfm2Config, layer_types=["conv", "full_attention"]),
     "attention of its own": partial(LlamaConfig, attn_implementation="eager"),
 }
+FOUR_BITS = {"dtype": "bfloat16", "lora": {"rank": 4, "alpha": 8}, "quantization": "4bit"}
 
 
 @pytest.fixture
@@ -167,20 +168,19 @@ def test_the_decoder_is_used_where_the_model_permits_and_on_a_gpu_the_setting(
     assert ("rollout.cuda_graphs: not with MistralForCausalLM" in capsys.readouterr().out) == on_gpu
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize(
     "settings",
     [
         {"dtype": "bfloat16"},
         {"autocast": "bfloat16"},
         {"dtype": "bfloat16", "lora": {"rank": 4, "alpha": 8}},
-        {"dtype": "bfloat16", "lora": {"rank": 4, "alpha": 8}, "quantization": "4bit"},
+        pytest.param(FOUR_BITS, marks=pytest.mark.gpu),
     ],
     ids=str,
 )
-def test_each_precision_can_be_captured(task: Path, settings: dict[str, Any]) -> None:
+def test_each_precision_can_be_decoded(task: Path, settings: dict[str, Any]) -> None:
     """The log-probabilities are those that `generate` would have noted for the same tokens."""
-    model = ModelConfig.model_validate({"path": str(task / "model"), "device": "cuda", **settings})
+    model = ModelConfig.model_validate({"path": str(task / "model"), "device": DEVICE, **settings})
     policy = load_policy(model)
     assert decoder_error(policy) is None
     sampling = Sampling(16, 16, 0.0, 1.0)
