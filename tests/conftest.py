@@ -32,6 +32,16 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(optionalhook=True)  # one that pytest-xdist asks
+def pytest_xdist_make_scheduler(config: pytest.Config) -> object:
+    """Several pytests share the tests by whole modules, where `--dist=worksteal` is given."""
+    if config.getvalue("dist") != "worksteal":
+        return None
+    from tests.whole_modules import WholeModules  # noqa: PLC0415  pytest-xdist is not everywhere
+
+    return WholeModules(config)
+
+
 # Extensions that count what is left at the end, as DuckDB does, find nothing. Not earlier: pytest
 # collects twice when it ends, and would go through all modules and tests each time.
 atexit.register(gc.unfreeze)
