@@ -30,7 +30,8 @@ ADD := $(BIN)/python scripts/install $(BIN)/python
 INSTALL := -m pip --disable-pip-version-check install --quiet --no-compile
 TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
 # One pytest more than there are cores, up to four: each waits now and then for programs that sleep
-# and for answers. None beside the first with --pdb, as `auto` has it.
+# and for answers. None beside the first with --pdb, as `auto` has it. Each takes whole modules, see
+# tests/whole_modules.py.
 export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell expr $$(nproc) + 1)
 SIDE_BY_SIDE := --numprocesses=auto --maxprocesses=4 --dist=worksteal
 SOAK_EXECUTIONS ?= 100000

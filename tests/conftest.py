@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import logging
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,9 +28,26 @@ gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage from now on, but not among the modules and the tests."""
+    """Look for garbage from now on, but not among the modules and the tests.
+
+    Six times for each test pytest adds its handlers to every logger that does not propagate, of
+    which torch has fifty. All propagate from now on, so that the handlers of the root are enough.
+    """
     gc.freeze()
     gc.enable()
+    for logger in logging.root.manager.loggerDict.values():
+        if isinstance(logger, logging.Logger):
+            logger.propagate = True
+
+
+@pytest.hookimpl(optionalhook=True)  # one that pytest-xdist asks
+def pytest_xdist_make_scheduler(config: pytest.Config) -> object:
+    """Several pytests share the tests by whole modules, where `--dist=worksteal` is given."""
+    if config.getvalue("dist") != "worksteal":
+        return None
+    from tests.whole_modules import WholeModules  # noqa: PLC0415  pytest-xdist is not everywhere
+
+    return WholeModules(config)
 
 
 # Extensions that count what is left at the end, as DuckDB does, find nothing. Not earlier: pytest

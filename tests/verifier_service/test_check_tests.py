@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
 from tests.shared_data import shared_data
 from tests.verifier_service.test_code import module_of
+from verifier_service import cli
 from verifier_service.code.check_tests import BadRows, read_rows
 
+Check = Callable[..., CompletedProcess[str]]
 SUCCESSOR = "def f(x): return x + 1"
 NEEDS_STDOUT = {"type": "stdio", "cases": [{"stdin": "", "stdout": "4"}]}
 
@@ -28,24 +32,37 @@ def write(path: Path, rows: list[Any]) -> Path:
     return file
 
 
-def check(file: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "verifier_service", "check-tests", str(file), *arguments]
-    return subprocess.run(command, capture_output=True, text=True)
+@pytest.fixture
+def check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Check:
+    """How the command ends for a file and arguments, in the process of the test."""
+    monkeypatch.setattr(cli, "hide_process", lambda: None)
+
+    def ended(file: Path, *arguments: str) -> CompletedProcess[str]:
+        command = ["check-tests", str(file), *arguments]
+        with pytest.raises(SystemExit) as raised:
+            cli.run(command)
+        assert isinstance(raised.value.code, int)
+        return CompletedProcess(command, raised.value.code, *capsys.readouterr())
+
+    return ended
 
 
 @pytest.mark.slow
 def test_solutions_that_pass_end_with_status_0(tmp_path: Path) -> None:
+    """The command runs in a process of its own, as a user starts it."""
     rows = [
         {"solution": SUCCESSOR, "tests": asserts("assert f(1) == 2")},
         {"solution": f"So:\n```python\n{SUCCESSOR}\n```\n", "tests": asserts("assert f(1) == 2")},
         {"solution": "print(4)", "tests": NEEDS_STDOUT},
     ]
-    result = check(write(tmp_path, rows))
+    file = write(tmp_path, rows)
+    command = [sys.executable, "-m", "verifier_service", "check-tests", str(file)]
+    result = subprocess.run(command, capture_output=True, text=True)
     assert (result.returncode, result.stdout) == (0, "3 rows: 3 passed\n")
 
 
 @pytest.mark.slow
-def test_each_misfit_has_its_row_reason_and_detail(tmp_path: Path) -> None:
+def test_each_misfit_has_its_row_reason_and_detail(tmp_path: Path, check: Check) -> None:
     rows = [
         {"id": "right", "solution": SUCCESSOR, "tests": asserts("assert f(1) == 2")},
         {"id": "wrong", "solution": "print(3)", "tests": NEEDS_STDOUT},
@@ -86,7 +103,7 @@ NO_KNOWN_FORM = [
 ]
 
 
-def test_tests_of_no_known_form_are_told_the_forms(tmp_path: Path) -> None:
+def test_tests_of_no_known_form_are_told_the_forms(tmp_path: Path, check: Check) -> None:
     rows = [{"solution": SUCCESSOR, "tests": tests} for tests, _ in NO_KNOWN_FORM]
     lines = check(write(tmp_path, rows)).stdout.splitlines()
     for line, (_, message) in zip(lines[:-1], NO_KNOWN_FORM, strict=True):
@@ -94,7 +111,7 @@ def test_tests_of_no_known_form_are_told_the_forms(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_columns_can_be_named(tmp_path: Path) -> None:
+def test_columns_can_be_named(tmp_path: Path, check: Check) -> None:
     file = write(tmp_path, [{"code": SUCCESSOR, "checks": asserts("assert f(1) == 2")}])
     result = check(file, "--solution-column", "code", "--tests-column", "checks")
     assert (result.returncode, result.stdout) == (0, "1 rows: 1 passed\n")
@@ -126,7 +143,9 @@ def test_what_is_wrong_with_many_rows_is_said_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_cannot_be_read_ends_with_status_2_and_no_traceback(tmp_path: Path) -> None:
+def test_what_cannot_be_read_ends_with_status_2_and_no_traceback(
+    tmp_path: Path, check: Check
+) -> None:
     missing = check(tmp_path / "nowhere.jsonl")
     empty = check(write(tmp_path, []))
     assert (missing.returncode, empty.returncode) == (2, 2)
@@ -154,7 +173,7 @@ def test_a_sandbox_that_fails_ends_with_status_2(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_all_canonical_solutions_of_humaneval_pass(tmp_path: Path) -> None:
+def test_all_canonical_solutions_of_humaneval_pass(tmp_path: Path, check: Check) -> None:
     rows = [
         {
             "task_id": row["task_id"],
@@ -168,7 +187,7 @@ def test_all_canonical_solutions_of_humaneval_pass(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_at_most_4_exercism_tasks_are_misfits_all_unsupported(tmp_path: Path) -> None:
+def test_at_most_4_exercism_tasks_are_misfits_all_unsupported(tmp_path: Path, check: Check) -> None:
     rows = [
         {
             "id": row["id"],

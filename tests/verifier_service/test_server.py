@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import verifier_service.cli
 from tests.processes import children, fork_servers, pid_in
+from tests.verifier_service.test_settings import refusal
 from trainer_client.service_process import running_service
 from verifier_service.server import MAX_OPEN_FILES, CannotServe, listen, serve
 from verifier_service.settings import Settings, unknown_variables
@@ -20,22 +22,29 @@ KUBERNETES = ("VERIFIER_SERVICE_HOST", "VERIFIER_SERVICE_PORT", "VERIFIER_PORT_8
 """Variables that Kubernetes gives to containers beside a service named `verifier`."""
 
 
-def started(*flags: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "verifier_service", "serve", *flags],
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The log of a service for texts, started with a foreign variable and few open files."""
+    path = tmp_path_factory.mktemp("server") / "service.log"
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert hard > 512
+    resource.setrlimit(resource.RLIMIT_NOFILE, (512, hard))
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("VERIFIER_URL", "http://verifier")
+            with running_service(path, "--workers", "1", "--enabled", "format"):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+                yield path
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 @pytest.mark.slow
 def test_a_port_in_use_is_one_line_with_the_setting() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        result = started("--port", str(port))
+        command = [sys.executable, "-m", "verifier_service", "serve", "--port", str(port)]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert result.returncode == 2
     assert result.stderr == (f"port {port} is in use: choose another with --port / VERIFIER_PORT\n")
 
@@ -55,11 +64,12 @@ def test_an_answer_does_not_wait_for_the_acknowledgement_of_its_headers() -> Non
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-@pytest.mark.slow
-def test_a_misspelt_variable_is_refused_with_the_nearest_name() -> None:
-    result = started(VERIFIER_ITEM_CPU_SECOND="3")
-    assert result.returncode == 2
-    assert result.stderr == (
+def test_a_misspelt_variable_is_refused_with_the_nearest_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VERIFIER_ITEM_CPU_SECOND", "3")
+    monkeypatch.setattr(verifier_service.cli, "hide_process", lambda: None)
+    assert refusal(["serve"], capsys) == (
         "VERIFIER_ITEM_CPU_SECOND is no setting of the service: "
         "did you mean VERIFIER_ITEM_CPU_SECONDS?\n"
     )
@@ -90,46 +100,32 @@ def test_variables_of_others_and_settings_are_not_unknown(variable: str) -> None
 
 
 @pytest.mark.slow
-def test_a_variable_that_resembles_no_setting_is_logged(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    log = tmp_path / "service.log"
-    monkeypatch.setenv("VERIFIER_URL", "http://verifier")
-    with running_service(log, "--workers", "1", "--enabled", "format"):
-        assert "VERIFIER_URL: no setting of the service, ignored" in log.read_text()
+def test_a_variable_that_resembles_no_setting_is_logged(log: Path) -> None:
+    assert "VERIFIER_URL: no setting of the service, ignored" in log.read_text()
 
 
 @pytest.mark.slow
 def test_the_limit_on_open_files_is_raised_for_the_service_and_not_for_its_workers(
-    tmp_path: Path,
+    log: Path,
 ) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    assert hard > 512
-    log = tmp_path / "service.log"
-    resource.setrlimit(resource.RLIMIT_NOFILE, (512, hard))
-    try:
-        with running_service(log, "--workers", "1", "--enabled", "format"):
-            service = pid_in(log)
-            (server,) = fork_servers(service, "text_worker")
-            (worker,) = children(server)
-            raised, _ = resource.prlimit(service, resource.RLIMIT_NOFILE)
-            assert resource.prlimit(worker, resource.RLIMIT_NOFILE) == (64, 64)
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    service = pid_in(log)
+    (server,) = fork_servers(service, "text_worker")
+    (worker,) = children(server)
+    raised, hard = resource.prlimit(service, resource.RLIMIT_NOFILE)
     assert raised == min(hard, MAX_OPEN_FILES)
+    assert resource.prlimit(worker, resource.RLIMIT_NOFILE) == (64, 64)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("enabled", "unwanted"), [("code", "text_worker"), ("accuracy", "code_worker")]
-)
-def test_a_process_for_workers_that_nobody_wants_does_not_stay(
-    enabled: str, unwanted: str, tmp_path: Path
-) -> None:
+def test_a_process_for_code_workers_that_nobody_wants_does_not_stay(log: Path) -> None:
     """It is started before the command knows its settings."""
-    log = tmp_path / "service.log"
-    with running_service(log, "--code-workers", "1", "--enabled", enabled):
-        assert fork_servers(pid_in(log), unwanted) == []
+    assert fork_servers(pid_in(log), "code_worker") == []
+
+
+@pytest.mark.slow
+def test_a_process_for_text_workers_that_nobody_wants_does_not_stay(tmp_path: Path) -> None:
+    with running_service(tmp_path / "log", "--code-workers", "1", "--enabled", "code"):
+        assert fork_servers(pid_in(tmp_path / "log"), "text_worker") == []
 
 
 EARLY = """
