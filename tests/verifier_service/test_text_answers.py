@@ -880,6 +880,7 @@ CHOOSES_NONE = [
     (["Yes", "No"], "B", "Is it so?\nNo, that is another one."),
     (["yes", "no"], "A", "Which?\nChoices:\n(A) yes\n(B) no"),
     (["yes", "no"], "B", "Which?\nChoices:\n(A) yes\n(B) no"),
+    (["yes", "no"], "A", "Consider each choice:\n(A) means yes.\n(B) means no, as"),
     (["x", "40"], "B", "The correct option letter is C: 40"),
     (["x", "y"], "A", "I do not have enough information to select between options A and B."),
     (["x", "y"], "B", "If n is odd, the answer is A. If n is even, the answer is B."),

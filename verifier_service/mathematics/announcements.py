@@ -72,7 +72,7 @@ _MAX_LINE = 20_000
 """Longest end of a line in which phrases are sought: each takes 30 microseconds."""
 # The options of a question, which announce nothing: `Choices:\n(A) yes\n(B) no`.
 _LISTS_OPTIONS = re.compile(
-    r"\W{0,3}(?:answer[ ])?(?:options|choices)\**[ ]?:\**\s{0,9}"
+    r"\W{0,3}(?:answer[ ])?(?:options?|choices?)\**[ ]?:\**\s{0,9}"
     r"\(?A[).:][ ][^\n]{0,400}\s{1,9}\(?B[).:][ ]",
     re.IGNORECASE,
 )
