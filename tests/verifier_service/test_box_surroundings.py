@@ -123,3 +123,27 @@ def test_a_letter_that_is_doubted_comes_back_as_a_number_does(
 ) -> None:
     assert judge(Accuracy(), {"answer": reference}, wrong).score == 0.0
     assert judge(Accuracy(), {"answer": reference}, right).reason == "equal"
+
+
+@pytest.mark.parametrize(
+    ("reference", "wrong", "right"),
+    [
+        # A number in a line of its own is no factor of the box below it.
+        ("42", "4\n\\boxed{2}", "4\n\\boxed{42}"),
+        ("2", "$-\\boxed{2}$", "-\n\\boxed{2}"),
+        # A coefficient is the number before its power; another formula is what it is.
+        ("37", r"The term is $\boxed{37}x^3$.", r"The coefficient of $x^3$ is $\boxed{37}x^3$."),
+        (
+            "37",
+            r"The coefficient of $x^3$ is $2\cdot\boxed{37}x^3$.",
+            r"So the coefficient is $\boxed{37}x^{3}$.",
+        ),
+        ("37", r"The coefficient is $\boxed{37}x^3 + 5$.", r"The coefficient is $\boxed{37}$."),
+        ("37x^3", r"The term is $\boxed{36}x^3$.", r"The term is $\boxed{37}x^3$."),
+    ],
+)
+def test_what_stands_in_another_line_or_is_a_power_is_no_operand(
+    reference: str, wrong: str, right: str
+) -> None:
+    assert judge(Accuracy(), {"answer": reference}, wrong).score == 0
+    assert judge(Accuracy(), {"answer": reference}, right).score == 1

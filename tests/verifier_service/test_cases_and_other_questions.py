@@ -7,7 +7,10 @@ import pytest
 from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
 from verifier_service.mathematics.cases import values_by_cases
-from verifier_service.mathematics.other_questions import without_other_questions
+from verifier_service.mathematics.other_questions import (
+    without_next_question,
+    without_other_questions,
+)
 from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.verifiers.multiple_choice import MultipleChoice
 
@@ -122,3 +125,46 @@ def test_cases_are_found_in_linear_time(piece: str) -> None:
 )
 def test_other_questions_are_found_in_linear_time(piece: str) -> None:
     assert_linear(without_other_questions, piece)
+
+
+GOES_ON = [
+    "The answer is {a}.\n\nQuestion: How many are left?\nThe answer is {b}.",
+    "So it is \\boxed{{{a}}}.\n\n**Problem:** Another one.\n\nIt is \\boxed{{{b}}}.",
+    "Answer: {a}\nQ: What else?\nA: {b}",
+    "The answer is {a}.<|im_start|>user\nAnd now?\n<|im_start|>assistant\nThe answer is {b}.",
+    "The answer is {a}.\n\nHuman: And now?\n\nAssistant: The answer is {b}.",
+    "### Answer: {a}\r\n\r\n### Question: What else?\r\n\r\nAnswer: {b}",
+]
+
+
+@pytest.mark.parametrize("text", GOES_ON)
+@pytest.mark.parametrize(
+    ("verifier", "own", "other"), [(Accuracy(), "7", "8"), (MultipleChoice(), "C", "B")]
+)
+def test_a_completion_that_goes_on_with_a_question_has_answered_before(
+    verifier: Accuracy | MultipleChoice, own: str, other: str, text: str
+) -> None:
+    text = text.format(a=own, b=other)
+    assert judge(verifier, {"answer": own}, text).score == 1
+    assert judge(verifier, {"answer": other}, text).score == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Question: How many first?\nAnswer: 7\nQuestion: And then?\nAnswer: 8",
+        "We ask twice.\n\nQuestion: How many first?\nAnswer: 7\n\nQuestion: And then?\nAnswer: 8",
+        "We know that there are 7.\n\nProblem: one is missing.\n\nThe answer is 8.",
+        "The problem has two parts.\nQ: how many in all? We count.\nThe answer is 8.",
+    ],
+)
+def test_a_question_that_leads_to_the_answer_is_part_of_the_solution(text: str) -> None:
+    assert judge(Accuracy(), {"answer": "8"}, text).score == 1
+    assert judge(Accuracy(), {"answer": "7"}, text).score == 0
+
+
+@pytest.mark.parametrize(
+    "piece", ["\nQuestion: ", "The answer is ", "\n", "answer is 5\n", "[INST]", "\nQ"]
+)
+def test_next_questions_are_found_in_linear_time(piece: str) -> None:
+    assert_linear(without_next_question, piece)

@@ -222,3 +222,54 @@ def test_the_number_of_a_subject_is_the_answer_unless_a_later_one_is(
 def test_the_subject_of_a_long_sentence_is_found_in_linear_time(piece: str) -> None:
     assert_linear(number_of_subject, piece, before="5 cars drove ")
     assert_linear(number_of_subject, piece, before="5 ")
+
+
+HOW_MANY = [
+    ("4", "So, there are 4 queries that have a value lower than 0.50.", 1),
+    ("0.50", "So, there are 4 queries that have a value lower than 0.50.", 0),
+    ("2", "There are two bars with values larger than 4.", 1),
+    ("4", "After removing all cubes, there are a total of four objects on the table.", 1),
+    ("3", "There are three objects preferred by more than 7 people in at least one year.", 1),
+    ("0", "There are 0 bars with values smaller than 0.", 1),
+    ("3", "There are 3 large objects behind the bus and 2 tiny ones.", 0),
+    ("4", "There are not 4 items larger than 5.", 0),
+    ("4", "If we add them, there are 4 items larger than 5.", 0),
+    ("4", "I doubt there are 4 items larger than 5.", 0),
+    ("4", "There are 4 items, maybe, larger than 5.", 0),
+    ("4", "There are 4 times more than 5.", 0),
+    ("4", "There are 4 items larger than 5, which is wrong.", 0),
+    ("5", "There are 5 boxes larger than 3, so we use 6.", 0),
+]
+
+
+@pytest.mark.parametrize(("reference", "text", "score"), HOW_MANY)
+def test_a_sentence_that_counts_may_bound_what_it_counts(
+    reference: str, text: str, score: int
+) -> None:
+    assert judge(Accuracy(), {"answer": reference}, text).score == score
+
+
+@pytest.mark.parametrize(
+    "piece", ["there are ", "there are 4 items ", "larger than 5 ", "at least one, ", "so "]
+)
+def test_what_a_sentence_counts_is_found_in_linear_time(piece: str) -> None:
+    assert_linear(number_of_subject, piece, before="There are 4 items ")
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        "Is there anything else I can help you with?",
+        "Do you have any other questions?",
+        "I hope this helps! Let me know if I can explain a step.",
+    ],
+)
+@pytest.mark.parametrize("end_of_line", ["\n", "\r\n"])
+def test_an_offer_of_help_is_no_answer(offer: str, end_of_line: str) -> None:
+    text = f"The sum is 3 + 6 = **9**.{end_of_line}{end_of_line}{offer}"
+    assert judge(Accuracy(), {"answer": "9"}, text).score == 1
+
+
+def test_an_offer_that_names_an_option_is_no_courtesy() -> None:
+    text = "The sum is 9.\n\nWould you like me to choose B?"
+    assert judge(Accuracy(), {"answer": "9"}, text).score == 0

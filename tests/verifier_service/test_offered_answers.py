@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
 from verifier_service.verifiers.accuracy import Accuracy
 
@@ -390,3 +391,77 @@ def test_another_way_of_announcing_an_answer_is_read(reference: str, completion:
 def test_a_remark_behind_an_announced_answer_is_not_the_answer() -> None:
     found = judge(Accuracy(), {"answer": "8"}, "Ans. 7 (8 counts the empty set)")
     assert found.reason == "different"
+
+
+SOLVES_NOTHING = [
+    "We get $x=5$. But this is impossible, so there is no solution.",
+    "We get x = 5. But this is impossible, so there is no solution.",
+    "\\boxed{5} is impossible.",
+    "\\boxed{5}. This is extraneous.",
+    "$\\boxed{5}$ is not a solution.",
+    "We find $x = \\boxed{5}$, which is impossible.",
+    "The answer is 5, which is impossible.",
+    "The answer is 5. But that is a contradiction.",
+    "x = 5, which is impossible.",
+    "$x=5$ is extraneous.",
+    "So $x=5$, which is not a valid solution.",
+    "<answer>5</answer> is extraneous.",
+    "The answer is 5. Without data we cannot provide a definitive answer.",
+    "\\boxed{5}. It is impossible to determine the answer.",
+    "If it is 3 + 2, it is 5. Without the numbers, it is impossible to say.",
+]
+
+
+@pytest.mark.parametrize("text", SOLVES_NOTHING)
+def test_a_value_that_solves_nothing_is_no_answer(text: str) -> None:
+    assert judge(Accuracy(), {"answer": "5"}, text).score == 0
+
+
+@pytest.mark.parametrize(
+    ("reference", "text"),
+    [
+        ("no solution", SOLVES_NOTHING[0]),
+        ("no solution", SOLVES_NOTHING[1]),
+        ("0", "The probability is \\boxed{0}. It is impossible."),
+        ("0", "The answer is 0. This is impossible."),
+        ("5", "$x = \\boxed{5}$. ($x=-5$ is extraneous.)"),
+        ("5", "$x = \\boxed{5}$ ($x=-5$ is extraneous)"),
+        ("5", "$x = \\boxed{5}$. It is impossible to do better."),
+        ("5", "The answer is 5, not 6, which is impossible."),
+        ("5", "$x=-5$ is impossible, so $x=5$."),
+        ("5", "If $x=-5$, which is impossible. So the answer is 5."),
+        ("5", "\\boxed{5}. But this is impossible if $n>5$."),
+        ("3", "If n is odd, $x=5$, which is impossible. If n is even, $x=3$."),
+        ("5", "We cannot determine the answer directly, so we compute. The answer is 5."),
+        ("cannot be determined", "The answer: cannot be determined. We cannot find the answer."),
+        ("impossible", "The answer is impossible. It is impossible."),
+    ],
+)
+def test_another_value_may_solve_nothing(reference: str, text: str) -> None:
+    assert judge(Accuracy(), {"answer": reference}, text).score == 1
+
+
+@pytest.mark.parametrize("reference", ["5", "6"])
+def test_a_value_that_is_also_announced_is_an_alternative(reference: str) -> None:
+    found = judge(Accuracy(), {"answer": reference}, "The answer is 5. Also 6.")
+    assert found.reason == "ambiguous_answer"
+    assert judge(Accuracy(), {"answer": "5"}, "The answer is 5. Also 6 is even.").score == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("The answer is 5.\n\n**Final Answer:**", 1),
+        ("The answer is 5. Hence the final answer is", 1),
+        ("The answer is ... 5", 1),
+        ("There are 5 of them.\nThe answer is", 0),
+        ("The answer is 6.\n\n**Final Answer:**", 0),
+    ],
+)
+def test_an_announcement_at_the_end_of_a_text_says_nothing(text: str, score: int) -> None:
+    assert judge(Accuracy(), {"answer": "5"}, text).score == score
+
+
+@pytest.mark.parametrize("piece", ["is impossible ", "which ", "5 is ", "we cannot give ", "not "])
+def test_what_solves_nothing_is_found_in_linear_time(piece: str) -> None:
+    assert_linear(lambda text: judge(Accuracy(), {"answer": "5"}, text), piece, before="$x=5$ ")

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
 from tests.verifier_service.test_score import verdicts
 from verifier_service.reference import acceptable_answers
@@ -848,3 +849,66 @@ def test_a_last_line_that_names_two_options_or_denies_one_chooses_none(text: str
     for letter in choices:
         reference = {"answer": letter, "choices": choices}
         assert judge(MultipleChoice(), reference, text).score == 0
+
+
+CHOOSES = [
+    # The value of one option, in any notation.
+    (["$1: 1$", "$3: 2$", "$8: 5$"], "C", r"so \boxed{8:5}"),
+    ([r"$\pi$", r"$2 \pi$"], "B", r"\boxed{2\pi}"),
+    (["1:4", "1:3"], "A", r"The ratio is \boxed{\frac14}."),
+    (["0.5", "5"], "A", "The answer is 1/2."),
+    (["-1", "1"], "A", "The answer is -1."),
+    ([".5", "5"], "A", "The answer is .5"),
+    (["5", "6"], "B", r"$\boxed{6}$ (B)"),
+    # The verdict that opens a sentence.
+    (["Yes", "No"], "B", "No, it is not the roughest."),
+    (["True", "False"], "B", "False. It only maps the pixels."),
+    # Other words.
+    (["35°", "25°"], "B", "所以答案是25°。对应选项是B。"),
+    (["x", "y"], "B", "The answer is (B).\n\nNow, the final answer is:"),
+    (["x", "y"], "B", "The answer is ... B"),
+    (["x", "y"], "B", "Final answer: B.<EOS_TOKEN><EOS_TOKEN>"),
+    (["x", "y"], "B", "If n is odd, the answer is A. If n is even, the answer is B. So it is B."),
+]
+CHOOSES_NONE = [
+    (["5 m", "6 m"], "A", "The answer is 5 km."),
+    (["1", "2"], "A", "The answer is -1."),
+    (["1", "2"], "A", "We add up.\nso we get -1"),
+    (["1", "2"], "B", "We divide.\nso we get 1/2"),
+    (["0.5", "50%"], "A", r"\boxed{\frac12}"),
+    (["Yes", "No"], "B", "No. Actually yes."),
+    (["Yes", "No"], "B", "Is it so?\nNo, that is another one."),
+    (["yes", "no"], "A", "Which?\nChoices:\n(A) yes\n(B) no"),
+    (["yes", "no"], "B", "Which?\nChoices:\n(A) yes\n(B) no"),
+    (["yes", "no"], "A", "Consider each choice:\n(A) means yes.\n(B) means no, as"),
+    (["x", "40"], "B", "The correct option letter is C: 40"),
+    (["x", "y"], "A", "I do not have enough information to select between options A and B."),
+    (["x", "y"], "B", "If n is odd, the answer is A. If n is even, the answer is B."),
+    (["x", "y"], "B", "The answer is (B). Without data we cannot give a definitive answer."),
+    (["x", "y"], "B", "错误的选项是B。"),
+    (["5", "6"], "A", r"$\boxed{5}$ (B)"),
+    (["5", "6"], "A", r"\boxed{5} or \boxed{6}"),
+    (["5", "6"], "A", "The answer is 5. Also 6."),
+]
+
+
+@pytest.mark.parametrize(("choices", "letter", "text"), CHOOSES)
+def test_an_option_can_be_named_by_its_value(choices: list[str], letter: str, text: str) -> None:
+    assert judge(MultipleChoice(), {"answer": letter, "choices": choices}, text).score == 1
+    other = "B" if letter == "A" else "A"
+    assert judge(MultipleChoice(), {"answer": other, "choices": choices}, text).score == 0
+
+
+@pytest.mark.parametrize(("choices", "letter", "text"), CHOOSES_NONE)
+def test_another_value_or_a_refusal_names_no_option(
+    choices: list[str], letter: str, text: str
+) -> None:
+    assert judge(MultipleChoice(), {"answer": letter, "choices": choices}, text).score == 0
+
+
+@pytest.mark.parametrize(
+    "piece", ["answer is ", "if the answer is ", "A) x\n", "options A, ", "No, ", "\nChoices: "]
+)
+def test_a_choice_is_found_in_linear_time(piece: str) -> None:
+    reference = {"answer": "A", "choices": ["yes", "no"]}
+    assert_linear(lambda text: judge(MultipleChoice(), reference, text), piece)

@@ -60,10 +60,22 @@ KEYWORD = re.compile(
 
 
 def announcements(text: str, start: int, end: int) -> Iterable[re.Match[str]]:
-    """The phrases that announce an answer in the line from start to end."""
+    """The phrases that announce an answer in the line from start to end, or at its end."""
+    start = max(start, end - _MAX_LINE)
     if KEYWORD.search(text, start, end) is None:
         return ()
-    return PHRASE.finditer(text, max(0, start - 1), end)
+    found = PHRASE.finditer(text, max(0, start - 1), end)
+    return (one for one in found if not _LISTS_OPTIONS.match(text, one.start()))
+
+
+_MAX_LINE = 20_000
+"""Longest end of a line in which phrases are sought: each takes 30 microseconds."""
+# The options of a question, which announce nothing: `Choices:\n(A) yes\n(B) no`.
+_LISTS_OPTIONS = re.compile(
+    r"\W{0,3}(?:answer[ ])?(?:options?|choices?)\**[ ]?:\**\s{0,9}"
+    r"\(?A[).:][ ][^\n]{0,400}\s{1,9}\(?B[).:][ ]",
+    re.IGNORECASE,
+)
 
 
 # A number that ends its line behind an announcement: the `41` of `The answer is **41** apples.`

@@ -45,6 +45,15 @@ _SCALE = re.compile(
 )
 
 
+# Words that ask for the number before a power: the `coefficient is $` of `The coefficient is
+# $\boxed{37}x^3$.`
+_COEFFICIENT = re.compile(r"\bcoefficient\b(?!s)[^.\n]*\Z", re.IGNORECASE)
+# Powers of letters behind a box, which end their formula: the `x^3` of `\boxed{37}x^3$`.
+_POWERS = re.compile(
+    rf"{_SPACE}(?:[a-zA-Z](?:\^(?:\d|\{{[^{{}}]{{1,9}}\}}))?){{1,3}}\s?(?:\$|\\[)\]]|[.,]|\Z)"
+)
+
+
 def formula_around(text: str, start: int, end: int, inside: str) -> str | None:
     r"""The formula that a box is a part of; None where the box is all of it.
 
@@ -63,6 +72,7 @@ def formula_around(text: str, start: int, end: int, inside: str) -> str | None:
         return f"{inside} {scale['scale']}"
     before = text[max(0, start - _MAX_FORMULA) : start]
     goes_on = _OPERATOR_BEHIND.match(text, end) is not None and not unit_behind(text, end)
+    goes_on = goes_on and not (_COEFFICIENT.search(before) and _POWERS.match(text, end))
     if not goes_on and _OPERATOR_BEFORE.search(before) is None:
         return None
     edges = [edge.end() for edge in _EDGE.finditer(before)]

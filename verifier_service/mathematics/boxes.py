@@ -15,8 +15,8 @@ _DAMAGED_BOX = re.compile(
     rf"{_BOX.pattern}|(?<![A-Za-z\\])(?:boxed|\x08oxed)\{{(?=\s{{0,9}}[^\s}}])"
 )
 
-# A sign or factor before a box, in the same formula: the `-` of `$-\boxed{2}$`.
-_FACTOR = re.compile(r"(?:(?:[$=(]|\\\[)\s*|^(?=\S*$))(-|−|-?\d+(?:\.\d+)?)\s*$")
+# A sign or factor before a box, in its line and formula: the `-` of `$-\boxed{2}$`.
+_FACTOR = re.compile(r"(?:(?:[$=(]|\\\[)\s*|^(?=\S*$))(-|−|-?\d+(?:\.\d+)?)[ \t]*\Z")
 
 # The content of a box without braces: the `5` of `\boxed 5`.
 _BARE_BOX = re.compile(r"[ ]*(-?[\w.]+)")

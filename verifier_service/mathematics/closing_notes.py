@@ -9,10 +9,11 @@ NOTE = re.compile(r"\W*(?:check|verification|verify|note|hint)\b", re.IGNORECASE
 
 # A closing paragraph that only offers help: `Would you like me to explain the steps?`
 _COURTESY = re.compile(
-    r"\W*(?:(?:would|do|does|did|can|could|shall|may|want)\s+(?:you|that|this|it|i|me|we)\b"
-    r"(?:(?!\b[A-J]\b)[^\d\n.!?]){0,150}\?"
+    r"\W*(?:(?:(?:would|do|does|did|can|could|shall|may|want)\s+(?:you|that|this|it|i|me|we)"
+    r"|is\s+there\s+(?:anything|something)\s+else)\b"
+    r"(?:(?!\b(?-i:[A-HJ])\b)[^\d\n.!?]){0,150}\?"
     r"|(?:please\s+)?(?:let\s+me\s+know|feel\s+free|(?:i\s+)?hope\s+(?:this|that|it)|if\s+you\s+"
-    r"(?:have|need|would|want)|happy\s+to)\b(?:(?!\b[A-J]\b)[^\d\n]){0,150})\W*",
+    r"(?:have|need|would|want)|happy\s+to)\b(?:(?!\b(?-i:[A-HJ])\b)[^\d\n]){0,150})\W*",
     re.IGNORECASE,
 )
 

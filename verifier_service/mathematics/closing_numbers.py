@@ -181,7 +181,9 @@ def number_of_subject(sentence: str) -> str | None:
     True
     """
     match = _SUBJECT.fullmatch(sentence.strip("* "))
-    if match is None or _RESULT.search(sentence) or _NO_SUBJECT.search(match["rest"]):
+    if match is None:
+        return _number_there_is(sentence)
+    if _RESULT.search(sentence) or _NO_SUBJECT.search(match["rest"]):
         return None
     rest = match["rest"]
     places = [one.start() for one in _LATER_NUMBER.finditer(rest)]
@@ -199,6 +201,49 @@ _NO_SUBJECT = re.compile(
     r"|therefore|total(?:s|ing)?|equals?|sum|each|cost)\b|n['’]t\b|=",
     re.IGNORECASE,
 )
+
+_SMALL_NUMBER = (
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    r"|twenty)"
+)
+# A sentence that says how many things there are, and perhaps which: `So there are 4 queries with a
+# value lower than 0.50.`, `After the third day, there was a total of four people left.`
+_THERE_IS = re.compile(
+    r"(?:(?P<before>[A-Za-z][A-Za-z'’ ]{0,120}),?\s+)?there\s+(?:is|are|was|were|will\s+be)\s+"
+    r"(?:(?:a\s+total\s+of|exactly|only)\s+)?\*{0,2}"
+    rf"(?P<value>\d[\d,]{{0,12}}(?:\.\d{{1,9}})?|{_SMALL_NUMBER})\*{{0,2}}"
+    r"(?P<rest>(?:\s+(?!(?:or|and|to|per|out|times|more|less|fewer|than|plus|minus|percent|hundred"
+    r"|thousand|million|half|dozen|point)\b)[A-Za-z'’]+){1,4}\b[^\n]{0,300})",
+    re.IGNORECASE,
+)
+# A bound of other things in such a sentence: `lower than 0.50`, `at least one`, `above $60`.
+_BOUND = re.compile(
+    r"\b(?:(?:more|less|fewer|greater|smaller|larger|bigger|higher|lower|longer|shorter|older|younger)\s+than"
+    r"|at\s+(?:least|most)|above|below|over|under|exceeding)\s+(?:or\s+equal\s+to\s+)?"
+    rf"(?:[$€£]?\d[\d,]{{0,12}}(?:\.\d{{1,9}})?%?|{_SMALL_NUMBER}\b)",
+    re.IGNORECASE,
+)
+
+
+def _number_there_is(sentence: str) -> str | None:
+    """The number of things that a sentence says there are; None where it has another number."""
+    match = _THERE_IS.fullmatch(sentence.strip("* "))
+    if match is None or _UNSETTLED.search(match["before"] or ""):
+        return None
+    others = _BOUND.sub("", match["rest"])
+    if _NO_SUBJECT.search(others):
+        return None
+    return None if _OTHER_NUMBER.search(others) else match["value"]
+
+
+# Words before such a number that leave open whether there are so many.
+_UNSETTLED = re.compile(
+    r"\b(?:if|unless|when|whether|or|not|suppose|assuming|wrong|guess|maybe|perhaps|possibly|doubt|would"
+    r"|might|could)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+# Another number in a sentence, in digits or in words: the `three` of `two boys and three girls`.
+_OTHER_NUMBER = re.compile(rf"\d|\b{_SMALL_NUMBER}\b|\b(?:only|except|besides)\b|\?", re.IGNORECASE)
 
 # A number that is left of another one: `He has 5 apples left from the initial 20.`
 _LEFT = re.compile(

@@ -181,6 +181,53 @@ _TAKEN_BACK = re.compile(
     r"(?=\s*[.!]|\s*$)",
     re.IGNORECASE,
 )
+# A sentence behind an answer that says that none can be given: `Without data we cannot provide a
+# definitive answer.`, `It is impossible to determine the answer.`
+_REFUSING = re.compile(
+    r"\b(?:(?:we|I|one)\s+(?:cannot|can\s+not|can['’]t|(?:am|are)\s+(?:not\s+able|unable)\s+to)"
+    r"|(?:it\s+is|it['’]s)\s+(?:impossible|not\s+possible)\s+to)\s+"
+    r"(?:(?:definitively|accurately|really|actually|correctly)\s+)?"
+    r"(?:answer\s+(?:the|this)\s+question|(?:determine|provide|give|choose|select|identify|find|say|know)\s+"
+    r"(?:(?:an?|the|this|any|which)\s+)?"
+    r"(?:(?:correct|definitive|definite|exact|final|right|specific)\s+){0,2}"
+    r"(?:answer|option)(?:\s+letter)?)"
+    r"(?=[ ]*(?:[.!;\n]|\Z|with\b|without|from|based|is\b))",
+    re.IGNORECASE,
+)
+# An answer that says itself that there is none: `Not enough information`.
+_SAYS_NONE = re.compile(
+    r"\b(?:not|cannot|can['’]t|none|no|insufficient|unknown|impossible|indetermina\w+|undetermined)\b",
+    re.IGNORECASE,
+)
+_MAX_NONE = 100
+"""Most characters on either side of a position in which an answer says that there is none."""
+
+# What is said of a value that solves nothing, up to the end of the clause: ` is impossible.`, ` is
+# extraneous, so`.
+_UNFIT = (
+    r"(?:is|was|must\s+be)\s+(?:(?:clearly|obviously|also|an?)\s+){0,2}"
+    r"(?:impossible|inadmissible|contradict(?:ion|ory)|absurd|extraneous(?:\s+(?:root|solution|value))?"
+    r"|not\s+(?:possible|allowed|admissible|permitted"
+    r"|an?\s+(?:(?:valid|real|possible|admissible)\s+)?(?:solution|root)))"
+    r"(?=\s*(?:[.!;)\n]|\Z|,?\s(?:so|since|as|because|hence|thus|therefore)\b))"
+)
+# The same in the sentence of the value: `, which is impossible.`
+_UNFIT_CLAUSE = re.compile(
+    rf"(?:\bwhich|,\s*(?:and|but|though|yet)\s+(?:this|that|it))\s+{_UNFIT}", re.IGNORECASE
+)
+# A sentence whose subject is a value that solves nothing: `But $x = 5$ is extraneous.`
+_UNFIT_SUBJECT = re.compile(
+    r"(?:(?:but|so|thus|then|and|however|here|now),?\s+)?"
+    r"(?P<value>\$[^$\n]{1,60}\$|[^\s$]{1,30}(?:\s=\s[^\s$]{1,30})?)"
+    rf"\s+{_UNFIT}",
+    re.IGNORECASE,
+)
+# A sign that a clause names several values: the `or` of `x = 5 or x = -5, which is impossible`.
+_SEVERAL = re.compile(r"[,;]|\b(?:or|and)\b", re.IGNORECASE)
+# The nought and the empty set, whose being impossible is the reason: `0, since it is impossible.`
+_NOUGHT = re.compile(
+    r"(?<![\d.])0(?![\d.])|\b(?:no|none|never|zero|empty)\b|emptyset|varnothing|∅", re.IGNORECASE
+)
 _WRONG = (
     r"(?:['’]s|\s+(?:is|was|were|seems|looks|must\s+be|has\s+to\s+be))\s+"
     r"(?:(?:\w+ly|just|simply|all|of\s+course|a|an)\s+){0,2}"
@@ -215,6 +262,12 @@ _WRONG_SENTENCE = re.compile(
     r"|(?:not|no|nope|wrong|false|incorrect)[.!](?=\s|$)"
     r"|I\s+(?:(?:strongly|totally|completely)\s+)?disagree\b"
     rf"|(?:however|but|yet)\b[^.\d\n]{{0,120}}\b(?:so|hence|thus|therefore),?\s+(?:this|that|it){_WRONG})",
+    re.IGNORECASE,
+)
+# A sentence right behind that of a value, or the rest of its own, by which it solves nothing: `But
+# this is impossible, so there is no solution.`, the ` is extraneous.` of `\boxed{5} is extraneous.`
+_UNFIT_SENTENCE = re.compile(
+    rf"{_BETWEEN}(?:(?:but|and|however|yet),?\s+)?(?:(?:this|that|it|which)\s+)?{_UNFIT}",
     re.IGNORECASE,
 )
 # Words of other languages right behind an answer that call it wrong: `ist falsch`, `是错的`.
@@ -292,8 +345,14 @@ _END = re.compile(r"[.!?](?=\s|$)|\n")
 
 
 def is_taken_back(text: str, position: int) -> bool:
-    """Whether the text behind an answer takes it back."""
-    return _TAKEN_BACK.search(text, position) is not None
+    """Whether the text behind an answer takes it back, or says that no answer can be given."""
+    if _TAKEN_BACK.search(text, position):
+        return True
+    refusal = _REFUSING.search(text, position)
+    if refusal is None:
+        return False
+    end = min(refusal.start(), position + _MAX_NONE)
+    return _SAYS_NONE.search(text, max(0, position - _MAX_NONE), end) is None
 
 
 def is_undone(text: str, position: int, announcement: str = "") -> bool:
@@ -316,12 +375,36 @@ def is_undone(text: str, position: int, announcement: str = "") -> bool:
     clause = _WRONG_CLAUSE.search(text, position, last)
     if clause and not _CONTRAST.search(text, position, clause.start()):
         return True
+    unfit = _UNFIT_CLAUSE.search(text, position, last)
+    if unfit and _is_about(answer := text[position : unfit.start()].rstrip(", ")):
+        return not _comes_back(text, unfit.end(), answer)
     changed = _CHANGED.search(text, position, last)
     if changed and not ("divid" in changed[0] and _tells_remainder(text, position, last)):
         return True
     if _UNREAL.search(announcement) and _UNREAL_CONDITION.search(text, position, last):
         return True
     return is_withdrawn(text, last, text[position:last])
+
+
+def _is_about(answer: str) -> bool:
+    """Whether a clause behind an answer, which calls it impossible, is about that answer alone."""
+    return not any(pattern.search(answer) for pattern in (_CONTRAST, _NOUGHT, _SEVERAL))
+
+
+def is_unfit(sentence: str) -> bool:
+    """Whether a sentence says of its only value that it solves nothing.
+
+    >>> is_unfit("So $x = 5$, which is impossible."), is_unfit("$x = 5$ is extraneous.")
+    (True, True)
+    >>> is_unfit("$x = -5$ is impossible, so $x = 5$."), is_unfit("$x = 0$ is impossible.")
+    (False, False)
+    """
+    match = _UNFIT_CLAUSE.search(sentence) or _UNFIT_SUBJECT.match(sentence)
+    if match is None or any(map(str.isdigit, sentence[match.end() :])):
+        return False
+    if match.re is _UNFIT_CLAUSE:
+        return _is_about(sentence[: match.start()].rstrip(", "))
+    return any(map(str.isdigit, match["value"])) and _is_about(match["value"])
 
 
 def _tells_remainder(text: str, position: int, end: int) -> bool:
@@ -351,6 +434,8 @@ def is_withdrawn(text: str, position: int, answer: str = "") -> bool:
     if (replaced := _REPLACED.match(text, position)) is not None:
         return not has_value(answer, replaced["value"])
     doubt = _DOUBTED.match(text, position)
+    if doubt is None and not _NOUGHT.search(answer):
+        doubt = _UNFIT_SENTENCE.match(text, position)
     return doubt is not None and not _comes_back(text, doubt.end(), answer)
 
 
@@ -385,7 +470,7 @@ _SECOND = re.compile(
     rf"(?:or|maybe|perhaps|possibly|alternatively)\b[,:]?\s+"
     rf"|[.;,!?]\s+(?:and\s+|but\s+)?if\s+(?:that|this|it|not|wrong|rejected)\b[^.\n]{{0,40}}?,\s+"
     rf"(?:then\s+)?(?:please\s+)?(?:(?:use|try|take|read|accept|it|is|the|my|second|answer)\s+){{0,4}}"
-    rf"|,?\s+as\s+well\s+as\s+"
+    rf"|,?\s+as\s+well\s+as\s+|[.!?;]\s+also,?\s+(?={_VALUE}[$*]{{0,3}}[.!]?\s{{0,9}}(?:\n|\Z))"
     rf"|[.!;,]\s+(?:but\s+|and\s+|also\s+)?(?={_VALUE}\s+(?:works|is\s+(?:also\s+|equally\s+)?"
     rf"(?:possible|right|correct|valid|fine|an\s+answer|acceptable)|would\s+(?:also\s+)?(?:work|do)))"
     rf"|,?\s+(?:and|or)\s+(?:maybe\s+|perhaps\s+|else\s+)?the\s+(?:final\s+)?answer\s+is\s+"

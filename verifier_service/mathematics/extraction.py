@@ -58,6 +58,7 @@ from verifier_service.mathematics.denials import (
     is_offered_beside,
     is_taken_back,
     is_undone,
+    is_unfit,
     is_withdrawn,
     offered_in_line,
     offered_values,
@@ -82,7 +83,10 @@ from verifier_service.mathematics.markdown import (
     without_opening,
 )
 from verifier_service.mathematics.option_letters import chosen_letters
-from verifier_service.mathematics.other_questions import without_other_questions
+from verifier_service.mathematics.other_questions import (
+    without_next_question,
+    without_other_questions,
+)
 from verifier_service.mathematics.plain_text import text_command_arguments
 from verifier_service.mathematics.short_statements import (
     said_twice,
@@ -137,7 +141,8 @@ def extract(
         sources: where to look, in that order.
         tags: names of the tags that the source `answer_tag` looks for.
     """
-    after = visible_text(after_reasoning(text) or "", tuple(tags)).strip(BLANK)
+    after = without_next_question((after_reasoning(text) or "").replace("\r\n", "\n"))
+    after = visible_text(after, tuple(tags)).strip(BLANK)
     after = _GOES_ON.sub(r", \\ldots", after) if ", ." in after or ",." in after else after
     if not after:
         return None
@@ -336,22 +341,28 @@ def _answer_phrase(text: str) -> Extraction | None:
     if repeated := repeated_answers(text):
         return Extraction("answer_phrase", repeated, "or")
     end = len(text)
-    has_disowned = False
+    last_sign = len(text.rstrip(_EMPTY))
+    has_disowned = announces_nothing = False
     while end > 0:
         start = text.rfind("\n", 0, end - 1) + 1
         last = None
         for match in announcements(text, start, end):
-            if is_disowned(match):
+            if match.end() >= last_sign:
+                announces_nothing = True  # the text ends before the answer
+            elif is_disowned(match):
                 has_disowned = True
             elif last is None or not is_offered_beside(last, match):
                 last = match
         if last is not None:
             return replace(_announced(text, last), position=last.start())
         end = start
-    if has_disowned and not _behind_disowned(text):
+    if announces_nothing or (has_disowned and not _behind_disowned(text)):
         return Extraction("answer_phrase", NOTHING)
     return None
 
+
+_EMPTY = BLANK + "*_:.…"
+"""Signs behind an announcement that are no answer."""
 
 # A number that ends the text, which nothing can take back: the `18` of `The answer is 18.`
 _LAST_NUMBER = re.compile(r"[ ]?(-?[0-9]+(?:\.[0-9]+)?)\.?")
@@ -450,8 +461,13 @@ def _rest_behind(text: str, end: int) -> str:
         rest = _END_OF_BOLD.sub("", rest, count=1)
     if "\n" in marks:
         rest = without_opening(rest)
+    rest = _DOTS.sub("", rest, count=1)
     adverb = _ADVERB.match(rest)
     return rest[adverb.end() :] if adverb else rest
+
+
+# The dots of an announcement, as in a form to fill in: the `... ` of `The answer is ... C`.
+_DOTS = re.compile(r"\A(?:\.{2,9}|…)[ ]?(?=[\w$(\\*-])")
 
 
 # The end of bold text before a word or a bracket: the `**` of `18** apples`.
@@ -482,6 +498,23 @@ _RESTATED = re.compile(
 
 
 def _math(text: str) -> Extraction | None:
+    """The last mathematics of a text, unless what follows says that it solves nothing."""
+    closing = text[_last_sentence(text.rstrip()) :]
+    if is_unfit(closing):
+        return Extraction("math", _instead(closing))
+    if _MAY_WITHDRAW.search(text, max(0, len(text) - _MAX_WITHDRAWAL)):
+        found = delimited(text)
+        if found and is_withdrawn(text, found[-1].end, found[-1].inside):
+            return Extraction("math", _instead(text[found[-1].end :]))
+    return _last_math(text)
+
+
+_MAX_WITHDRAWAL = 300
+# A word of a sentence that may take back a value before it.
+_MAY_WITHDRAW = re.compile(r"\b(?:impossible|inadmissible|contradict|absurd|extraneous|not)", re.I)
+
+
+def _last_math(text: str) -> Extraction | None:
     """The whole text where it is a bare answer; else the last mathematics between delimiters."""
     if text.startswith("\\begin{") and (rows := rows_alone(text)) is not None:
         return Extraction("math", (rows,))
@@ -538,6 +571,19 @@ def _math(text: str) -> Extraction | None:
     return Extraction("math", (with_unit(side, text, found[-1].end),))
 
 
+# What a text says instead of a value that it takes back: `there is no solution`.
+_NO_SOLUTION = re.compile(
+    r"\bthere\s+(?:is|are)\s+no\s+(?:(?:such|real|integer|valid|positive)\s+){0,2}"
+    r"(?:solution|root|value|number|integer)s?(?:\s+to\s+the\s+equation)?[.!*]{0,3}\s{0,9}\Z",
+    re.IGNORECASE,
+)
+
+
+def _instead(rest: str) -> tuple[str, ...]:
+    """The statement with which a text ends that has taken back its last value."""
+    return ("no solution",) if _NO_SOLUTION.search(rest, max(0, len(rest) - 100)) else NOTHING
+
+
 _MAX_ROUNDING = 60
 # A rounding of the last mathematics of a text: the ` cm ≈ 8.66 cm.` of `$5\\sqrt{3}$ cm ≈ 8.66 cm.`
 _ROUNDED_BEHIND = re.compile(
@@ -576,6 +622,7 @@ _LEAD_IN = re.compile(
 _REFUSED = re.compile(
     r"\b(?:cannot|can['’]t|could not|isn['’]t|is not|not|wrong|incorrect|unable"
     r"|(?:do\s+not|don['’]?t)\s+know"
+    r"|impossible\s+to\s+(?:determine|provide|give|answer|say|tell|know|identify|calculate|compute)"
     r"|no\s+es|non\s+è|não\s+é|n['’]est\s+pas|nicht|не|niet|inte|ikke)\b"
     r"|\bdisagree\b|不是|不等于|[\d$](?:是|为)?(?:错误的|错的|不正确|不对(?!称))|ではな|ではありま|じゃな|아니|아닙",
     re.IGNORECASE,
@@ -672,6 +719,8 @@ def _last_number(line: str) -> Extraction | None:
         return Extraction("last_expression", (line.strip().rstrip("."),))
     if is_no_statement(line, numbers[-1].start(), numbers[-1].end()):
         return None
+    if is_withdrawn(line, numbers[-1].end(), numbers[-1][0]):
+        return Extraction("last_expression", _instead(line))
     if (either := offered_in_line(line)) is not None:
         return Extraction("last_expression", either, "or")
     if (formula := closing_formula(line, *numbers[-1].span())) is not None:

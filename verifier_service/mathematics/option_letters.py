@@ -286,7 +286,13 @@ def _upper(match: re.Match[str]) -> str:
 
 def _marked(text: str) -> set[str]:
     """The options that prose names."""
-    return set(map(_upper, (*_MARKED.finditer(text), *_ALTERNATIVE.finditer(text))))
+    several = "".join(_SEVERAL_OPTIONS.findall(text))
+    found = map(_upper, (*_MARKED.finditer(text), *_ALTERNATIVE.finditer(text)))
+    return {*found, *_CAPITAL.findall(several)}
+
+
+# A letter of several options: the `A` of `options A and B`.
+_CAPITAL = re.compile(r"\b[A-Z]\b")
 
 
 def _plain(statement: str) -> str:
@@ -295,7 +301,16 @@ def _plain(statement: str) -> str:
 
 
 def _folded(text: str) -> str:
-    return _plain(text).casefold().strip(string.punctuation + " ")
+    """A text without case and the signs around it, but for those of a number, as in `-.5%`."""
+    folded = _plain(text.replace("\\%", "%")).casefold().strip(_AROUND)
+    folded = folded.rstrip("-. ")
+    return folded if _SIGNED.match(folded) else folded.lstrip("-. ")
+
+
+_AROUND = "".join(set(string.punctuation) - set("-.%")) + " "
+# The sign or the point of a number or a letter that begins a text: the `-` of `-1`, of `-x`, the
+# `.` of `.5`.
+_SIGNED = re.compile(r"-\s?\.?[\d\\]|\.\d|-[a-z](?![a-z])")
 
 
 # A LaTeX command for the style of text, or for a space: `\textbf`, `\quad`, `\,`.
@@ -372,8 +387,14 @@ _FOREIGN_ANSWER = (
 # The same in scripts without spaces: `答案是B`, `正解はB`, `选B`, `정답은 B`.
 _EASTERN_ANSWER = (
     r"(?:(?:答案|正解|答え|정답)(?:应该|應該|应|應)?[是为為はが은는：:\s]{0,4}[(（\[]?([A-Z])(?![A-Za-z])"
+    r"|(?:(?:对应|正确|应选)的?|[，。；,;\s])选项(?:是|为|為|：|:)[：:\s]{0,3}[(（]?([A-Z])(?![A-Za-z])"
     r"|(?<![不未没沒别別勿])(?<![不未没沒][要该可能应應])[选選](?:择|擇)?[：:\s]{0,3}[(（]?([A-Z])(?![A-Za-z]))"
     rf"{_NEUTRAL_END}"
+)
+# Several options in a row: `options A and B`, `Choices A, C and D`.
+_SEVERAL_OPTIONS = re.compile(
+    r"\b(?:[Oo]ption|[Cc]hoice|[Aa]nswer)s\s+\(?[A-Z]\)?(?:,\s?\(?[A-Z]\)?){0,9},?\s+"
+    r"(?:and|or|&)\s+\(?[A-Z]\b"
 )
 # An option that prose names: `I choose b`, `answer is (B)`, `(B)`, `Option B.`, `B is correct`,
 # `It is B.`.

@@ -1,4 +1,8 @@
-"""Answers to other questions: the 42 of `In the example the answer is 42. Here it is 7.`"""
+"""Answers to other questions: the 42 of `In the example the answer is 42. Here it is 7.`
+
+A model that has not learnt to stop goes on behind its answer with a question of its own, which it
+answers, too. What stands behind the heading of such a question is no part of the completion.
+"""
 
 from __future__ import annotations
 
@@ -51,3 +55,43 @@ def without_other_questions(text: str) -> str:
     if not any(map(text.__contains__, _WORDS)):
         return text
     return _CLAUSE.sub("", text)
+
+
+# The heading of a question at the beginning of a line, or a token that begins the turn of a user:
+# `Question:`, `**Problem:**`, `Q:`, `Human:`, `<|im_start|>user`. One with a number is a part.
+_HEADING = re.compile(
+    r"(?:\A|\n)[ \t]{0,9}(?:#{1,4}[ ]|\*\*)?(?:(?:(?:Next|New)[ ])?(?:Question|Problem|Exercise)|Q"
+    r"|Human|User|Instruction)(?:\*\*)?[ ]?:"
+    r"|<\|im_start\|>\s?user|<\|start_header_id\|>\s?user|\[INST\]"
+)
+_HEADING_SIGNS = (
+    *("Question", "Problem", "Exercise", "Human", "User", "Instruction"),
+    *("Q:", "Q :", "Q**", "<|", "[INST]"),
+)
+"""Signs without which no text has such a heading."""
+# An answer that is announced: `The answer is (B)`, `**Answer:** 5`, `\boxed{5}`, `#### 5`.
+_ANNOUNCED = re.compile(
+    r"\b(?:answer|ans)\b[^\n.]{0,40}?(?:\bis\b|:|=)\W{0,9}[^\W_]|\\boxed\s?\{\s{0,3}[^\s}]"
+    r"|####[ ]?\S|</answer>|(?:答案|选)[是为:：]?\W{0,3}\w",
+    re.IGNORECASE,
+)
+_MAX_CLOSING_LINE = 600
+"""Longest end of the line before a heading in which an announced answer is sought."""
+
+
+def without_next_question(text: str) -> str:
+    """The text up to the heading of a question with which it goes on right behind its answer.
+
+    >>> without_next_question("The answer is (B).\\n\\nQuestion: What else? The answer is (A).")
+    'The answer is (B).'
+    >>> without_next_question("Question: What else? The answer is (A).")
+    'Question: What else? The answer is (A).'
+    """
+    if not any(map(text.__contains__, _HEADING_SIGNS)):  # the pattern takes far longer
+        return text
+    heading = _HEADING.search(text)
+    if heading is None:
+        return text
+    before = text[: heading.start()].rstrip()
+    start = max(before.rfind("\n") + 1, len(before) - _MAX_CLOSING_LINE)
+    return before if _ANNOUNCED.search(before, start) else text

@@ -108,7 +108,9 @@ _MARKED = re.compile(r"\][(:]")
 # A command that makes white what follows in its group: the `\color{white}` of `{\color{white}5}`.
 _WHITE = re.compile(rf"\\color\s*{_COLOUR}")
 # A token that ends a completion: `</s>`, `<|im_end|>`.
-_END_TOKEN = re.compile(r"</s>|<eos>|<end_of_turn>|<[|｜][\w▁|]{1,40}[|｜]>")
+_END_TOKEN = re.compile(
+    r"</s>|(?i:<eos(?:_token)?>)|<end_of_(?:turn|text)>|<[|｜][\w▁|]{1,40}[|｜]>"
+)
 
 
 def _without_end_tokens(text: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, get_args
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -14,9 +15,14 @@ from verifier_service import strict_json
 from verifier_service.answer_text import after_reasoning
 from verifier_service.code.extraction import last_block
 from verifier_service.completion import Completion
+from verifier_service.mathematics.rules import Rules
+from verifier_service.mathematics.tolerance import DECIMAL_TOLERANCE
 from verifier_service.reason import Reason
 from verifier_service.reference import bad, missing
 from verifier_service.verifier import Judge, Judgement, TextVerifier
+
+if TYPE_CHECKING:
+    from verifier_service.mathematics.comparison import AnswerReading
 
 # The API process imports this module for its options and should start soon. So modules that compile
 # many patterns are imported inside the functions that use them.
@@ -55,6 +61,7 @@ class MultipleChoice(TextVerifier):
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Read the reference, and return the judge of completions."""
+        from verifier_service.mathematics.denials import is_taken_back  # noqa: PLC0415
         from verifier_service.mathematics.option_letters import (  # noqa: PLC0415
             named_letters,
             opening_letter,
@@ -62,13 +69,14 @@ class MultipleChoice(TextVerifier):
 
         choices = _choices(reference.get("choices"))
         right = _right_letter(reference, choices)
+        named_otherwise = _namer_by_value(choices)
 
         def judge(completion: Completion) -> Judgement:
-            text = _with_narrow_letters(completion.text)
+            text = _own_text(_with_narrow_letters(completion.text))
             answer = final_answer(text, self.extract)
             if answer is None:
                 return Judgement(0.0, MultipleChoiceReason.NO_ANSWER)
-            if not answer.is_announced and _only_lists_options(text):
+            if not answer.is_announced and _ends_with_options(text):
                 return Judgement(0.0, MultipleChoiceReason.AMBIGUOUS_ANSWER, answer.text)
             letters = named_letters(answer.text, choices, is_announced=answer.is_announced)
             if not letters and answer.is_announced and "last_line" in self.extract:
@@ -86,13 +94,16 @@ class MultipleChoice(TextVerifier):
                 )
                 letters = {opening} if opening else set()
                 answer = replace(answer, statement=opening or answer.text, offered="")
+            letters = letters or named_otherwise(answer, text)
             if letters and answer.also:
                 letters |= {answer.also}
             if letters:
                 letters |= set(_CALLED_ANSWER.findall(_last_line(text)))
-            if not letters:
+            position = text.rfind(answer.statement)
+            position += len(answer.statement) if answer.is_announced else 0
+            if not letters or is_taken_back(text, position):
                 return Judgement(0.0, MultipleChoiceReason.NO_ANSWER, answer.text)
-            if len(letters) > 1:
+            if len(letters) > 1 or _depends(text):
                 return Judgement(0.0, MultipleChoiceReason.AMBIGUOUS_ANSWER, answer.text)
             if letters == {right}:
                 return Judgement(1.0, MultipleChoiceReason.EQUAL, answer.text)
@@ -158,6 +169,7 @@ def final_answer(
     offers = _OFFER.findall(rest[len(line) : len(line) + MAX_STATEMENT_CHARACTERS])
     offered = "".join(alternatives(one) for one in (line, *(f" {one}" for one in offers)))
     also = _ALSO.search(rest[:MAX_STATEMENT_CHARACTERS])
+    also = also or _BESIDE.match(rest)
     letter = also[also.lastindex or 0].upper() if also else offered_letter
     return FinalAnswer(found.text, is_announced=True, offered=offered, also=letter)
 
@@ -180,6 +192,16 @@ _NARROW = {0xFF08: "(", 0xFF09: ")"} | {
 }
 
 
+def _own_text(text: str) -> str:
+    """The text without the questions with which it goes on behind its answer."""
+    from verifier_service.mathematics.other_questions import (  # noqa: PLC0415
+        without_next_question,
+    )
+
+    after = after_reasoning(text)
+    return text if after is None else without_next_question(after)
+
+
 def _with_narrow_letters(text: str) -> str:
     return text if text.isascii() else text.translate(_NARROW)
 
@@ -192,6 +214,9 @@ _ALSO = re.compile(
     r"|\b[Ii]f\s+(?:\w+\s+){0,3}(?:wrong|incorrect),?\s+(?:then\s+)?\(?([A-HJ-Z])\b"
     r"|\b(?:[Ss]econd|[Oo]ther|[Nn]ext|[Bb]ackup)\s+(?:choice|answer|guess|option):?\s*\(?([A-Z])\b"
 )
+# A letter in brackets right behind a statement, at the end of its line: the ` (B)` of
+# `\boxed{5} (B)`.
+_BESIDE = re.compile(r"[ $*}]{0,6}\(([A-J])\)[ .!*$]{0,6}(?:\n|\Z)")
 # A letter with the word for an answer right beside it, which ends a line: the `D` of `... = 10
 # ANS:D`, of `(Answer D)`, of `D is the answer.`
 _LETTER_AT_END = re.compile(
@@ -214,26 +239,68 @@ _DOUBT = re.compile(
 )
 # Any letter of an option in a line, no article: the `A` of `A or B`, not that of `A car`.
 _ANY_LETTER = re.compile(r"\b[A-J]\b(?!\s+[a-z]{2,}\b(?<!is)(?<!or)(?<!and))")
+# A letter that a word calls an option: the `C` of `The correct option letter is C: 40°`.
+_CALLED_LETTER = re.compile(
+    r"\b(?:[Oo]ption|[Cc]hoice|[Aa]nswer|[Ll]etter)s?(?:\s+letter)?(?:\s+is)?"
+    r"[\s:(*]{1,4}([A-J])\b(?!['\u2019])"
+)
 # The letter before an option's text: the `A) ` of `A) London`, not of `A) is wrong`.
-_OPTION = re.compile(r"(?:^|(?<=\s))\(?([A-Z])[).:][ \t]+(?!is\b)(?=\w)")
+_OPTION = re.compile(r"(?:^|(?<=\s))\(?([A-Z])[).:][ \t]+(?!is\b)(?=\S)")
 # The signs of a heading: the `## ` of `## B`.
 _HEADING = re.compile(r"#{1,6}\s+")
 _KEYS = frozenset({"answer", "final_answer", "correct_answer", "choice", "option"})
 """Keys under which an object in JSON has the option."""
 
 
-def _only_lists_options(text: str) -> bool:
-    """Whether a text repeats the options, each in a line or all in one, and chooses none.
+def _ends_with_options(text: str) -> bool:
+    """Whether a text ends with the options, each in a line or all in one, and chooses none.
 
-    >>> _only_lists_options("A) London\\nB) Paris"), _only_lists_options("A) London\\n\\nB")
+    >>> _ends_with_options("Which?\\nA) London\\nB) Paris"), _ends_with_options("A) London\\n\\nB")
     (True, False)
     """
     lines = [line.strip(" \t\r*-") for line in (after_reasoning(text) or "").strip().split("\n")]
-    lines = [line for line in lines if line]
-    if not all(_OPTION.match(line) for line in lines):
-        return False
-    letters = [letter for line in lines for letter in _OPTION.findall(line)]
+    letters: list[str] = []
+    for line in reversed([line for line in lines if line]):
+        if not _OPTION.match(line) or len(letters) > len(string.ascii_uppercase):
+            break
+        letters = _OPTION.findall(line) + letters
     return len(letters) > 1 and letters == sorted(set(letters))
+
+
+# An answer under a condition: the `If x > 0, the answer is A` of `If x > 0, the answer is A.`
+_CONDITIONAL = re.compile(
+    r"\b(?:[Ii]f|[Ww]hen|[Uu]nless|[Oo]therwise)\b[^.\n]{1,150}?\banswer\s(?:is|would\sbe|will\sbe)\s"
+    r"[(*]{0,3}([A-Z])\b"
+)
+
+
+def _depends(text: str) -> bool:
+    """Whether the last answer of a text has a condition, and another condition another answer.
+
+    >>> _depends("If x > 0, the answer is A. If x < 0, the answer is B.")
+    True
+    >>> _depends("If x > 0, the answer is A. If x < 0, the answer is B. So the answer is B.")
+    False
+    """
+    last = text.rfind("answer ")
+    if last < 0:
+        return False
+    end = text[max(0, last - MAX_CASES_CHARACTERS) :]
+    cases = list(_CONDITIONAL.finditer(end)) if "answer " in end[:-7] else []
+    letters = {case[1] for case in cases}
+    return (
+        len(letters) > 1
+        and end.rfind("answer ") < cases[-1].end()
+        and not _CONCLUDES.search(end, cases[-1].end())
+    )
+
+
+# A word behind two cases that chooses one: the `So` of `So it is B.`
+_CONCLUDES = re.compile(r"\b(?:so|thus|hence|therefore|since|as)\b", re.IGNORECASE)
+
+
+MAX_CASES_CHARACTERS = 1000
+"""Most characters in which another answer, or another condition for one, is sought."""
 
 
 def _letter_at_end(line: str) -> str | None:
@@ -243,6 +310,71 @@ def _letter_at_end(line: str) -> str | None:
         return None
     letter = match["behind"] or match["before"]
     return letter if set(_ANY_LETTER.findall(line)) <= {letter} else None
+
+
+_BEFORE_TEXT = r"(?<![\w.,/^\u2212-])(?<![-\u2212+*/^]\s(?=\d))(?<!\d\s(?=\d))"
+"""Signs of a longer number or formula, which do not stand before the text of an option."""
+# A verdict that opens a statement: the `No` of `No, it is not.`
+_VERDICT = re.compile(r"(yes|no|true|false)\s?[,.;:!](?=\s)", re.IGNORECASE)
+
+
+def _opening_verdict(statement: str, choices: Mapping[str, str]) -> set[str]:
+    """The option whose text is the verdict with which a statement opens.
+
+    >>> _opening_verdict("No, it is rough.", {"A": "Yes", "B": "No"})
+    {'B'}
+    """
+    statement = statement.strip()[:MAX_CASES_CHARACTERS]
+    match = _VERDICT.match(statement.lstrip(" *"))
+    if match is None or _SECOND_VERDICT.search(statement):
+        return set()
+    texts = {letter: text.casefold().strip(" .") for letter, text in choices.items()}
+    named = {letter for letter, text in texts.items() if text == match[1].casefold()}
+    return named if len(named) == 1 else set()
+
+
+# Words behind a verdict that take it back or give another one: `No, wait, yes.`
+_SECOND_VERDICT = re.compile(
+    r"[.,;:!]\s+(?:but\s+)?(?:wait|actually|or|maybe|perhaps|yes|no|true|false|hmm)\b|\?",
+    re.IGNORECASE,
+)
+
+
+def _namer_by_value(choices: Mapping[str, str]) -> Callable[[FinalAnswer, str], set[str]]:
+    """A function that finds the one option that has the value of an answer, or is its verdict."""
+
+    @lru_cache(maxsize=1)
+    def readings() -> dict[str, AnswerReading]:
+        from verifier_service.mathematics.comparison import read_answer  # noqa: PLC0415
+
+        short = {letter: text for letter, text in choices.items() if len(text) <= _MAX_VALUE}
+        return {letter: read_answer(text) for letter, text in short.items()}
+
+    def equal_choices(statement: str) -> set[str]:
+        from verifier_service.mathematics.comparison import (  # noqa: PLC0415
+            read_answer,
+            same_answer,
+        )
+
+        if len(statement) > _MAX_VALUE or not any(map(str.isdigit, statement)):
+            return set()
+        answer = read_answer(statement)
+        rules = Rules("compare", "lenient", True, DECIMAL_TOLERANCE, None)
+        found = {
+            letter for letter, one in readings().items() if same_answer(one, answer, rules) is True
+        }
+        return found if len(found) == 1 else set()
+
+    def named_otherwise(answer: FinalAnswer, text: str) -> set[str]:
+        if not answer.is_announced:
+            return _opening_verdict(text, choices)
+        return equal_choices(answer.statement) or _opening_verdict(answer.text, choices)
+
+    return named_otherwise
+
+
+_MAX_VALUE = 200
+"""Longest statement and longest text of an option that are compared by their values."""
 
 
 def _choice_at_end(line: str, choices: Mapping[str, str]) -> str | None:
@@ -260,11 +392,11 @@ def _choice_at_end(line: str, choices: Mapping[str, str]) -> str | None:
     named = [
         letter
         for letter, text in texts.items()
-        if text and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", plain)
+        if text and re.search(rf"{_BEFORE_TEXT}{re.escape(text)}(?!\w)", plain)
     ]
     if len(named) != 1 or not plain.endswith(texts[named[0]]) or plain == texts[named[0]]:
         return None
-    return named[0]
+    return named[0] if set(_CALLED_LETTER.findall(line)) <= set(named) else None
 
 
 def _last_line(text: str) -> str:
