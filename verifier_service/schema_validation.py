@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator, _keywords, _legacy_keywords, _utils
 from jsonschema.exceptions import SchemaError
@@ -27,6 +27,8 @@ from referencing.jsonschema import DRAFT202012, specification_with
 
 from verifier_service.patterns import compiled
 
+MAX_PATH = 200
+"""Longest path that a verdict tells, in characters."""
 _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 _IN_PLACE = ("if", "then", "else", "not")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -61,10 +63,22 @@ def validator_of(schema: dict[str, Any] | bool) -> Validator:
     return validator
 
 
-def first_broken_rule(validator: Validator, document: Any) -> str | None:
-    """The keyword of the first rule that a document breaks; None where it breaks none."""
+class BrokenRule(NamedTuple):
+    """A rule of a schema that a document breaks."""
+
+    keyword: str
+    """`required`, `type`, ..."""
+    path: str
+    """Place in the document as a JSON pointer, `/items/0/price`, cut; empty for all of it."""
+
+
+def first_broken_rule(validator: Validator, document: Any) -> BrokenRule | None:
+    """The first rule that a document breaks; None where it breaks none."""
     error = next(iter(validator.iter_errors(document)), None)
-    return None if error is None else str(error.validator)
+    if error is None:
+        return None
+    keys = (str(key).replace("~", "~0").replace("/", "~1") for key in error.absolute_path)
+    return BrokenRule(str(error.validator), "".join(f"/{key}" for key in keys)[:MAX_PATH])
 
 
 def _root(schema: Any, draft: Any) -> tuple[Resource[Any], Any]:

@@ -33,8 +33,8 @@ def code(text: str) -> str:
 
 
 def value(found: Any) -> str:
-    """A value as it stands in a request."""
-    return code(json.dumps(found, ensure_ascii=False))
+    """A value as it stands in a request, for the cell of a table too."""
+    return code(json.dumps(found, ensure_ascii=False).replace("|", r"\|"))
 
 
 def session(command: str, output: str) -> str:

@@ -902,7 +902,8 @@ def test_test_code_sees_the_programs_functions_and_objects(grader: Grader, code:
         ("def test_x():\n    check(Point(10))", "runtime_error"),
         ("assert count(", "bad_reference"),
         ("x = 1", "bad_reference"),
-        ("assert missing(1) == 2", "wrong_answer"),
+        ("assert missing(1) == 2", "runtime_error"),
+        ("import solution\nassert solution.missing(1) == 2", "wrong_answer"),
         ("assert list(count(2)) == [0]", "wrong_answer"),
         ("import sys\nsys.exit(0)", "wrong_answer"),
     ],
@@ -1182,6 +1183,15 @@ class Test(unittest.TestCase):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "code", ["assert missing(1) == 2", "def check(candidate):\n    assert candidate(1) == 2"]
+)
+def test_a_name_that_the_program_lacks_is_told(grader: Grader, code: str) -> None:
+    findings = grader(CLASS, asserts(code, entry_point="missing"))
+    assert (findings.reason, findings.shown) == ("runtime_error", "there is no missing")
+    assert findings.expected == ""
+
+
 @pytest.mark.parametrize(
     ("source", "arguments", "result"),
     [

@@ -505,14 +505,14 @@ PERSON = {
 
 
 @pytest.mark.parametrize(
-    ("text", "reason", "keyword"),
+    ("text", "reason", "broken"),
     [
         ('{"name": "Ada", "age": 36}', "valid", None),
         ('<think>{}</think>\n```json\n{"name": "Ada"}\n```', "valid", None),
         ('<answer>\n```\n{"name": "Ada"}\n```\n</answer>', "valid", None),
-        ("{}", "invalid", "required"),
-        ('{"name": 1}', "invalid", "type"),
-        ('{"name": "Ada", "age": -1}', "invalid", "minimum"),
+        ("{}", "invalid", ("required", "")),
+        ('{"name": 1}', "invalid", ("type", "/name")),
+        ('{"name": "Ada", "age": -1}', "invalid", ("minimum", "/age")),
         ('Here: {"name": "Ada"}', "not_json", None),
         ('{"name": "Ada", "name": 1}', "not_json", None),
         ('{"name": "Ada", "age": NaN}', "not_json", None),
@@ -522,11 +522,14 @@ PERSON = {
         ("<answer>{}</answer><answer>[]</answer>", "ambiguous_answer", None),
     ],
 )
-def test_json_schema_gives_its_reason(text: str, reason: str, keyword: str | None) -> None:
+def test_json_schema_gives_its_reason(
+    text: str, reason: str, broken: tuple[str, str] | None
+) -> None:
+    expected = None if broken is None else dict(zip(("keyword", "path"), broken, strict=True))
     for verifier, reference in [(schema(PERSON), {}), (JsonSchema(), {"schema": PERSON})]:
         found = judge(verifier, reference, text)
         assert (found.score, found.reason) == (float(reason == "valid"), reason)
-        assert found.details == (None if keyword is None else {"keyword": keyword})
+        assert found.details == expected
 
 
 @pytest.mark.parametrize(

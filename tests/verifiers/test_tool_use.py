@@ -54,6 +54,43 @@ def test_the_share_of_bad_calls_is_the_penalty(texts: list[str], score: float, r
     assert (found.score, found.reason) == (score, reason)
 
 
+@pytest.mark.parametrize(
+    ("observation", "fails"),
+    [
+        ("Error: File not found", True),
+        ("ERROR: bad", True),
+        ("Error 404: there is no such page", True),
+        ("[ERROR] refused", True),
+        ("<error>no such tool</error>", True),
+        ("fatal: not a git repository", True),
+        ("Exception: boom", True),
+        ("requests.exceptions.ConnectTimeout: after 3 s", True),
+        ("[Errno 2] No such file or directory: 'x'", True),
+        ('{"error": "bad"}', True),
+        ('{"error": {"code": -32601, "message": "no such method"}}', True),
+        ('{"jsonrpc": "2.0", "id": 1, "error": {"code": -32601}}', True),
+        ('{"content": [{"type": "text", "text": "no"}], "isError": true}', True),
+        # Data in which the word stands:
+        ("Error rates fell by half.", False),
+        ("Errors: 0", False),
+        ("Exceptions are raised by raise.", False),
+        ("error", False),
+        ("12 errors found in the log", False),
+        ('{"error": null, "result": 5}', False),
+        ('{"error": "", "result": 5}', False),
+        ('{"error": false}', False),
+        ('{"error": 0.03, "slope": 2}', False),
+        ('{"title": "on \\"error\\": \\"bad\\"", "pages": 3}', False),
+        ('{"errors": []}', False),
+        ('{"isError": false}', False),
+    ],
+)
+def test_what_common_tools_say_of_a_failure_counts_as_one(observation: str, fails: bool) -> None:
+    found = judged(ADD, observation, "so be it")
+    assert found.reason == ("failed_calls" if fails else "clean")
+    assert str(found.score) == ("-1.0" if fails else "0.0")
+
+
 def test_the_order_and_layout_of_arguments_make_no_other_call() -> None:
     one = '<tool_call>{"name": "f", "arguments": {"a": 1, "b": 2}}</tool_call>'
     other = '<tool_call>\n{"arguments": {"b": 2, "a": 1}, "name": "f"}\n</tool_call>'

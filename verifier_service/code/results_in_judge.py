@@ -33,11 +33,14 @@ def _shown(reason: CodeReason, text: str) -> tuple[str, str]:
 def outcome_of_error(error: Exception) -> tuple[CodeReason, str]:
     """The outcome of a test that ended with an error.
 
-    It is `runtime_error` if the program raised another error than AssertionError, `invalid_output`
-    if the program returned an object for which the test had no use, and else `wrong_answer`.
+    It is `runtime_error` if the program raised another error than AssertionError or lacks a name
+    that the test uses, `invalid_output` if the program returned an object for which the test had no
+    use, and else `wrong_answer`.
     """
     if isinstance(error, AssertionError):
         return CodeReason.WRONG_ANSWER, message_of(error) or "an assertion failed"
+    if type(error) is NameError and isinstance(error.name, str):
+        return CodeReason.RUNTIME_ERROR, f"there is no {error.name}"
     return _reason_of(error), text_of(error)
 
 

@@ -23,6 +23,8 @@ from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiab
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
+    from verifier_service.schema_validation import BrokenRule
+
 # Workers check a schema, the one in a request too: it would hold up the API process. So only
 # workers import `schema_validation`.
 
@@ -36,7 +38,10 @@ class JsonSchemaReason(Reason):
     """Reasons of `json_schema`."""
 
     VALID = "valid", "1: the document fits the schema."
-    INVALID = "invalid", "0: the document breaks a rule; `details.keyword` names the first."
+    INVALID = (
+        "invalid",
+        "0: the document breaks a rule; `details` has the `keyword` and the `path` of the first.",
+    )
     NOT_JSON = (
         "not_json",
         "0: the answer is not JSON, names a key twice, or has a number that no float can hold.",
@@ -88,10 +93,10 @@ class JsonSchema(TextVerifier):
                 document = _parsed(text)
             except ValueError:
                 return Judgement(0.0, JsonSchemaReason.NOT_JSON, text)
-            keyword = _broken_rule(validator, document)
-            if keyword is None:
+            broken = _broken_rule(validator, document)
+            if broken is None:
                 return Judgement(1.0, JsonSchemaReason.VALID, text)
-            return Judgement(0.0, JsonSchemaReason.INVALID, text, {"keyword": keyword})
+            return Judgement(0.0, JsonSchemaReason.INVALID, text, broken._asdict())
 
         return judge
 
@@ -123,7 +128,7 @@ def _validator(schema: Any) -> Validator:
         raise bad("schema", str(error)) from error
 
 
-def _broken_rule(validator: Validator, document: Any) -> str | None:
+def _broken_rule(validator: Validator, document: Any) -> BrokenRule | None:
     from verifier_service.schema_validation import first_broken_rule  # noqa: PLC0415
 
     return first_broken_rule(validator, document)

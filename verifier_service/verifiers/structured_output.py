@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -33,6 +33,9 @@ from verifier_service.structures.reading import (
 )
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
+if TYPE_CHECKING:
+    from verifier_service.schema_validation import BrokenRule
+
 TAGS: dict[DocumentFormat, tuple[str, ...]] = {
     "json": ("json", "jsonc", "json5"),
     "yaml": ("yaml", "yml"),
@@ -52,7 +55,10 @@ class StructuredOutputReason(Reason):
         "different",
         "Below 1: the document has another value; `details.difference` has the first field.",
     )
-    INVALID = "invalid", "0: the document breaks the schema; `details.keyword` names the rule."
+    INVALID = (
+        "invalid",
+        "0: the document breaks the schema; `details` has the rule's `keyword` and the `path`.",
+    )
     NOT_A_DOCUMENT = (
         "not_a_document",
         "0: the answer is no document of the format, says two things, or is over the bounds; "
@@ -113,7 +119,7 @@ class StructuredOutput(TextVerifier):
         broken_rule = _broken_rule(reference.get("schema"), texts=self._texts)
         wanted = self._wanted(reference["value"]) if has_value else None
         if has_value and self._must_fit and (broken := broken_rule(wanted)) is not None:
-            raise bad("value", f"it breaks the rule `{broken}` of reference.schema")
+            raise bad("value", f"it breaks the rule `{broken.keyword}` of reference.schema")
 
         def judge(completion: Completion) -> Judgement:
             try:
@@ -129,9 +135,9 @@ class StructuredOutput(TextVerifier):
             except BadDocument as error:
                 problem = {"problem": str(error)}
                 return Judgement(0.0, StructuredOutputReason.NOT_A_DOCUMENT, text, problem)
-            keyword = broken_rule(found)
-            if keyword is not None:
-                return Judgement(0.0, StructuredOutputReason.INVALID, text, {"keyword": keyword})
+            broken = broken_rule(found)
+            if broken is not None:
+                return Judgement(0.0, StructuredOutputReason.INVALID, text, broken._asdict())
             score = self._score(found, wanted) if has_value else 1.0
             if score == 1:
                 return Judgement(score, StructuredOutputReason.MATCHED, text)
@@ -217,7 +223,7 @@ class StructuredOutput(TextVerifier):
 _ANNOUNCEMENT = re.compile(r"[*_# \t]{0,8}\w[^\n{}\[\]<>]{0,200}:[*_]{0,2}[ \t]*\n\s*(?=[{\[<])")
 
 
-def _broken_rule(schema: Any, *, texts: bool) -> Callable[[Any], str | None]:
+def _broken_rule(schema: Any, *, texts: bool) -> Callable[[Any], BrokenRule | None]:
     """The function that finds the rule of a schema that a value breaks. Raises Unverifiable."""
     from verifier_service.schema_validation import (  # noqa: PLC0415  it takes 0.1 s to load
         BadSchema,

@@ -18,11 +18,18 @@ from verifier_service.tool_calls.reading import calls_in
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 FAILURE = (
-    r"^(error:|Traceback \(most recent call last\)"
-    r"|[A-Za-z_][A-Za-z0-9_.]*(Error|Exception|Timeout)(:|$)"
-    r"|[a-z]+_(error|limit_exceeded)$|.*\"is_error\": ?true)"
+    # Error: there is no file    [ERROR] refused    <error>no such tool</error>    fatal: no branch
+    r"^[\[<(]?(?i:(fatal |internal )?error|exception|fatal)[\]>)]?( ?\d+)?:"
+    r"|^[\[<](?i:error)[\]>]"
+    # ValueError: no    requests.exceptions.ConnectTimeout    [Errno 2] No such file or directory
+    r"|^([A-Za-z_][A-Za-z0-9_.]*)?(Error|Exception|Timeout)(:|$)|^\[Errno \d+\]"
+    r"|^Traceback \(most recent call last\)|^[a-z]+_(error|limit_exceeded)$"
+    # {"is_error": true}    {"isError": true}    {"error": "bad"}    {"error": {"code": -32601}}
+    r"|\"(is_error|isError)\": ?true"
+    r"|^\{(\"[a-z_]+\": ?(\"[^\"\\]*\"|[0-9.null]+), ?)*\"error\": ?(\"[^\"]|\{|\[[^\]]|true)"
 )
-"""The first or last line of an observation that tells of a failure, as Python and our tools do."""
+"""The first or last line of an observation that tells of a failure, as Python, MCP and common tools
+write it."""
 MAX_PATTERN_CHARACTERS = 1000
 # A fenced program: ```python\nprint(1)\n```
 _BLOCK = re.compile(r"```(?:python|py|bash|sh)[ \t]*\n(.*?)```", re.DOTALL)
@@ -125,8 +132,8 @@ class ToolUse(TextVerifier):
         reason = ToolUseReason.CLEAN
         if failed + repeated:
             reason = ToolUseReason.FAILED if failed else ToolUseReason.REPEATED
-        score = (failed + repeated) / total * self.max_penalty - self.cost * total
-        return Judgement(score, reason, details=details)
+        penalty = (failed + repeated) / total * -self.max_penalty + self.cost * total
+        return Judgement(0.0 - penalty, reason, details=details)  # never -0.0
 
     def _num_failures(self, one: _Round) -> int:
         """The observations that tell of a failure; those of malformed calls are counted already."""
