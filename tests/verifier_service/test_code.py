@@ -1183,6 +1183,16 @@ class Test(unittest.TestCase):
 
 
 @pytest.mark.slow
+def test_a_traceback_shows_the_program_alone(grader: Grader) -> None:
+    findings = grader("def f(): return 1 / 0\nf()", asserts("assert f() == 1"))
+    assert findings.shown.splitlines() == [
+        "Traceback (most recent call last):",
+        '  File "solution.py", line 2, in <module>',
+        '  File "solution.py", line 1, in f',
+        "ZeroDivisionError: division by zero",
+    ]
+
+
 @pytest.mark.parametrize(
     "code", ["assert missing(1) == 2", "def check(candidate):\n    assert candidate(1) == 2"]
 )

@@ -35,6 +35,7 @@ from verifier_service.sandbox.thread_states import AWAITS_PARTNER
 CONFINED, COMPILE_ERROR, BEGUN, BROKEN = b"S", b"C", b"R", b"E"
 """Messages on the status socket: layers in force, not Python, about to run, a failure of ours."""
 
+_PACKAGE_FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 PROGRAM_FILE = "main.py"
 PROGRAM_NAME = "main"
 """First argument of a program that is not Python."""
@@ -250,8 +251,8 @@ def run_to_exit_code(work: Callable[[], object]) -> int:
 
 
 def _without_ours(trace: types.TracebackType | None) -> types.TracebackType | None:
-    """The trace from its first frame in the program; a user has no use for frames of this file."""
-    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+    """The trace from its first frame in the program; a user has no use for the service's frames."""
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_PACKAGE_FOLDER):
         trace = trace.tb_next
     return trace
 
