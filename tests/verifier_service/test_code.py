@@ -1182,7 +1182,6 @@ class Test(unittest.TestCase):
 """
 
 
-@pytest.mark.slow
 def test_a_traceback_shows_the_program_alone(grader: Grader) -> None:
     findings = grader("def f(): return 1 / 0\nf()", asserts("assert f() == 1"))
     assert findings.shown.splitlines() == [
@@ -1202,6 +1201,7 @@ def test_a_name_that_the_program_lacks_is_told(grader: Grader, code: str) -> Non
     assert findings.expected == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "arguments", "result"),
     [
