@@ -106,7 +106,8 @@ class Verifier:
             REWARD_VERIFIER_PROFILE, or `accuracy`.
         verifiers: a list of verifiers as in `POST /v1/score`, instead of a profile; a type alone
             may be a text. One without a `weight` has weight 1.
-        api_key: sent as a bearer token; default: the environment's REWARD_VERIFIER_API_KEY.
+        api_key: sent as a bearer token, without the white space around it; default: the
+            environment's REWARD_VERIFIER_API_KEY.
         timeout_seconds: time limit of one attempt.
         max_attempts: attempts before `VerifierUnavailable`, the first included.
         backoff_seconds: wait before the second attempt; it doubles for each further one.
@@ -116,6 +117,7 @@ class Verifier:
         TypeError: verifiers is a text.
         ValueError: both profile and verifiers are given, or the URL has no http:// or https://
             and there is no transport that reads it.
+        VerifierUnauthorized: the API key has a character that cannot be sent.
         VerifierUnavailable: every call, if no attempt had a usable response.
         VerifierRejected: every call, if the service refused the request, or something else than a
             verifier service is at the address.
@@ -142,6 +144,7 @@ class Verifier:
             raise ValueError(
                 f"{self._url_setting} {self.address!r} needs http:// or https:// before it"
             )
+        _ = self._access.key  # a key that cannot be sent is refused at once
 
     def score(
         self, completions: Sequence[Completion], reference: Reference, *, prompt: str | None = None

@@ -170,6 +170,15 @@ def test_a_missing_key_is_one_line(
     assert "set REWARD_VERIFIER_API_KEY" in found
 
 
+def test_a_key_that_cannot_be_sent_is_one_line(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REWARD_VERIFIER_API_KEY", "rv-sécret")
+    found = problem(config)
+    assert "the environment's REWARD_VERIFIER_API_KEY has a character that no key has" in found
+    assert "sécret" not in found
+
+
 def test_each_verifier_that_the_service_refuses_has_a_line(config: Path) -> None:
     verifiers = "[{type: acuracy}, {type: format, wieght: 2}, {type: accuracy, weight: 1e9}]"
     found = check_run(config, [f"reward.verifiers={verifiers}"]).problems
