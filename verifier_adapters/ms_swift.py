@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from verifier_adapters.client import Completion, Verifier
-from verifier_adapters.reference import reference_of, selections_in
+from verifier_adapters.client import Completion, Judgement, Verifier
+from verifier_adapters.reference import naming_columns, reference_of, selections_in
+from verifier_adapters.unjudged import warn_if_none_judged
 
 
 class VerifierORM:
@@ -28,6 +29,8 @@ class VerifierORM:
 
     column = "solution"
     """Column of the data set that holds the labels."""
+    own_verifiers = True
+    """Whether a row's columns `profile` and `verifiers` choose its verifiers."""
 
     def __init__(self, args: Any = None, **ignored: Any) -> None:
         self._verifier = Verifier()
@@ -35,8 +38,13 @@ class VerifierORM:
     def __call__(self, completions: Sequence[Completion], **columns: Any) -> list[float | None]:
         """Each completion's reward, None where it could not be judged. Raises VerifierError."""
         references = [reference_of(label) for label in columns[self.column]]
-        selections = selections_in(columns, len(completions))
-        judged = self._verifier.judge(completions, references, selections=selections)
+        selections = selections_in(columns if self.own_verifiers else {}, len(completions))
+        with naming_columns(selections):
+            judged = self._verifier.judge(completions, references, selections=selections)
+        return self._rewards(judged)
+
+    def _rewards(self, judged: Sequence[Judgement]) -> list[float | None]:
+        warn_if_none_judged(judged, self.column)
         return [one.reward for one in judged]
 
 
@@ -48,6 +56,9 @@ class AsyncVerifierORM(VerifierORM):
     ) -> list[float | None]:
         """Each completion's reward, None where it could not be judged. Raises VerifierError."""
         references = [reference_of(label) for label in columns[self.column]]
-        selections = selections_in(columns, len(completions))
-        judged = await self._verifier.judge_async(completions, references, selections=selections)
-        return [one.reward for one in judged]
+        selections = selections_in(columns if self.own_verifiers else {}, len(completions))
+        with naming_columns(selections):
+            judged = await self._verifier.judge_async(
+                completions, references, selections=selections
+            )
+        return self._rewards(judged)

@@ -2,7 +2,8 @@
 
     GRPOTrainer(..., reward_funcs=RewardFunction(column="solution"))
 
-A row with a column `profile` or `verifiers` is judged by these. TRL leaves out a reward of None.
+A row with a column `profile` or `verifiers` is judged by these, unless `own_verifiers` is False.
+TRL leaves out a reward of None.
 `log_extra` and `log_metric` are used where TRL has them (1.0).
 """
 
@@ -14,7 +15,8 @@ from typing import Any
 
 from reward_verifier.protocol import row_reference
 from verifier_adapters.client import Completion, Judgement, Verifier, verifier_given
-from verifier_adapters.reference import reference_of, selections_in
+from verifier_adapters.reference import is_missing, naming_columns, reference_of, selections_in
+from verifier_adapters.unjudged import warn_if_none_judged
 
 
 class RewardFunction:
@@ -26,6 +28,8 @@ class RewardFunction:
         reference_format: instead of a column: the rows are as their data set ships them, in this
             format, or `auto` for the one that fits.
         name: the function's name in TRL's logs.
+        own_verifiers: whether a row's columns `profile` and `verifiers` choose its verifiers;
+            False: they are columns like others.
     """
 
     def __init__(
@@ -35,11 +39,13 @@ class RewardFunction:
         column: str = "solution",
         reference_format: str | None = None,
         name: str = "verifier_reward",
+        own_verifiers: bool = True,
     ) -> None:
         self.__name__ = name
         self._verifier = verifier_given(verifier)
         self._column = column
         self._reference_format = reference_format
+        self._own_verifiers = own_verifiers
 
     def __call__(
         self,
@@ -51,9 +57,12 @@ class RewardFunction:
         **columns: Any,
     ) -> list[float | None]:
         """Each completion's reward, None where it could not be judged. Raises VerifierError."""
+        choosing, columns = _split(columns, own_verifiers=self._own_verifiers)
         references = _references(columns, self._column, self._reference_format)
-        selections = selections_in(columns, len(completions))
-        judgements = self._verifier.judge(completions, references, selections=selections)
+        selections = selections_in(choosing, len(completions))
+        with naming_columns(selections):
+            judgements = self._verifier.judge(completions, references, selections=selections)
+        warn_if_none_judged(judgements, None if self._reference_format else self._column)
         return _rewards(self.__name__, judgements, log_extra, log_metric)
 
 
@@ -63,6 +72,7 @@ def async_reward_function(
     column: str = "solution",
     reference_format: str | None = None,
     name: str = "verifier_reward",
+    own_verifiers: bool = True,
 ) -> Callable[..., Any]:
     """A reward function that TRL awaits together with others; arguments as of `RewardFunction`.
 
@@ -75,6 +85,7 @@ def async_reward_function(
         column=column,
         reference_format=reference_format,
         name=name,
+        own_verifiers=own_verifiers,
     )
     reward.__name__ = name  # type: ignore[attr-defined]  # for TRL before 1.16
     return reward
@@ -88,14 +99,18 @@ async def verifier_reward(
     column: str,
     reference_format: str | None,
     name: str,
+    own_verifiers: bool,
     log_extra: Callable[[str, list[Any]], None] | None = None,
     log_metric: Callable[[str, float], None] | None = None,
     **columns: Any,
 ) -> list[float | None]:
     """The rewards of `RewardFunction`, awaited; the body of `async_reward_function`."""
+    choosing, columns = _split(columns, own_verifiers=own_verifiers)
     references = _references(columns, column, reference_format)
-    selections = selections_in(columns, len(completions))
-    judgements = await verifier.judge_async(completions, references, selections=selections)
+    selections = selections_in(choosing, len(completions))
+    with naming_columns(selections):
+        judgements = await verifier.judge_async(completions, references, selections=selections)
+    warn_if_none_judged(judgements, None if reference_format else column)
     return _rewards(name, judgements, log_extra, log_metric)
 
 
@@ -104,7 +119,18 @@ _OF_TRL = frozenset({"completion_ids", "trainer_state", "environments"})
 _USUAL_COLUMNS = ("solution", "answer", "label", "ground_truth")
 """Names that columns with references usually have, as an error proposes them."""
 _OF_SELECTIONS = frozenset({"profile", "verifiers"})
-"""Columns that are no part of a row's reference."""
+"""Columns that choose a row's verifiers and are no part of its reference."""
+
+
+def _split(
+    columns: Mapping[str, Any], *, own_verifiers: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The columns that choose the verifiers of their rows, and the others."""
+    chosen = _OF_SELECTIONS if own_verifiers else frozenset()
+    return (
+        {name: columns[name] for name in columns if name in chosen},
+        {name: columns[name] for name in columns if name not in chosen},
+    )
 
 
 def _references(
@@ -129,9 +155,12 @@ def _names(columns: Mapping[str, Any]) -> list[str]:
 
 
 def _rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    names = [name for name in _names(columns) if name not in _OF_SELECTIONS]
+    names = _names(columns)
     rows = zip(*(columns[name] for name in names), strict=True)
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return [
+        {name: None if is_missing(cell) else cell for name, cell in zip(names, row, strict=True)}
+        for row in rows
+    ]
 
 
 def _rewards(

@@ -368,6 +368,13 @@ def test_a_refusal_explains_itself_at_once(
 
 
 @every
+def test_a_value_that_cannot_be_sent_is_named(call: Call) -> None:
+    bad = CompletionGroup(["2"], {"answer": float("nan")})
+    with pytest.raises(ValueError, match=r"the body\.groups\.1\.reference\.answer is nan"):
+        call(verifier(Service()), [*groups(1), bad])
+
+
+@every
 def test_a_key_is_sent_without_the_white_space_around_it(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
