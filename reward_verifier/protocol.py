@@ -104,7 +104,9 @@ class CompletionGroup:
     """
 
     completions: Sequence[Any]
-    """Each a text, a list of chat messages, or an object with `text` and lengths."""
+    """Each a text, a list of chat messages, or an object with `text` and lengths.
+
+    The content of a message may be a list of parts of type text, which are joined."""
     reference: Mapping[str, Any]
     prompt: str | None = None
     verifiers: Sequence[str | Mapping[str, Any]] | None = None
@@ -136,7 +138,7 @@ class CompletionGroup:
     def wire(self) -> dict[str, Any]:
         """The group in a request's body."""
         prompt = {} if self.prompt is None else {"prompt": self.prompt}
-        completions = list(self.completions)
+        completions = [_wire_completion(one) for one in self.completions]
         return {
             **prompt,
             **self.selection,
@@ -157,6 +159,28 @@ class CompletionGroup:
         if self.verifiers is None:
             return {}
         return {"verifiers": wire_verifiers(self.verifiers)}
+
+
+def _wire_completion(completion: Any) -> Any:
+    """A completion in the form of the wire: each content of a chat is one text."""
+    if not isinstance(completion, list | tuple):
+        return completion
+    return [
+        {**message, "content": "".join(part["text"] for part in message["content"])}
+        if isinstance(message, Mapping) and _is_texts(message.get("content"))
+        else message
+        for message in completion
+    ]
+
+
+def _is_texts(content: Any) -> bool:
+    """Whether a message's content is a list of parts of type text: `[{"type": "text", ...}]`."""
+    return isinstance(content, list | tuple) and all(
+        isinstance(part, Mapping)
+        and part.get("type") == "text"
+        and isinstance(part.get("text"), str)
+        for part in content
+    )
 
 
 def row_reference(row: Mapping[str, Any], reference_format: str) -> dict[str, Any]:

@@ -325,6 +325,15 @@ def test_a_column_with_another_meaning_is_named_and_can_be_left_alone(
     assert called(make(reference_format="auto", own_verifiers=False), **row) == [1.0, 1.0]
 
 
+def test_parts_of_a_chat_that_are_texts_are_joined() -> None:
+    parts = [{"type": "text", "text": r"\boxed{"}, {"type": "text", "text": "4}"}]
+    chat = [{"role": "assistant", "content": parts}]
+    assert trl.RewardFunction()(["?"], [chat], solution=["4"]) == [1.0]
+    picture = [{"role": "assistant", "content": [*parts, {"type": "image"}]}]
+    with pytest.raises(VerifierRejected, match=r"completions\.0.*content"):
+        trl.RewardFunction()(["?"], [picture], solution=["4"])
+
+
 @pytest.mark.parametrize("kind", [ms_swift.VerifierORM, ms_swift.AsyncVerifierORM])
 def test_ms_swift_names_and_leaves_alone_such_a_column(kind: type[Any]) -> None:
     columns = {"solution": ["4"], "profile": ["algebra"]}
