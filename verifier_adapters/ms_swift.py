@@ -37,11 +37,17 @@ class VerifierORM:
 
     def __call__(self, completions: Sequence[Completion], **columns: Any) -> list[float | None]:
         """Each completion's reward, None where it could not be judged. Raises VerifierError."""
-        references = [reference_of(label) for label in columns[self.column]]
-        selections = selections_in(columns if self.own_verifiers else {}, len(completions))
+        references, selections = self._asked(columns, len(completions))
         with naming_columns(selections):
             judged = self._verifier.judge(completions, references, selections=selections)
         return self._rewards(judged)
+
+    def _asked(
+        self, columns: dict[str, Any], num_rows: int
+    ) -> tuple[list[dict[str, Any]], list[dict[str, Any] | None]]:
+        """The reference and the selection of each row."""
+        references = [reference_of(label) for label in columns[self.column]]
+        return references, selections_in(columns if self.own_verifiers else {}, num_rows)
 
     def _rewards(self, judged: Sequence[Judgement]) -> list[float | None]:
         warn_if_none_judged(judged, self.column)
@@ -55,8 +61,7 @@ class AsyncVerifierORM(VerifierORM):
         self, completions: Sequence[Completion], **columns: Any
     ) -> list[float | None]:
         """Each completion's reward, None where it could not be judged. Raises VerifierError."""
-        references = [reference_of(label) for label in columns[self.column]]
-        selections = selections_in(columns if self.own_verifiers else {}, len(completions))
+        references, selections = self._asked(columns, len(completions))
         with naming_columns(selections):
             judged = await self._verifier.judge_async(
                 completions, references, selections=selections

@@ -11,7 +11,7 @@ from typing import Any
 from reward_verifier.errors import VerifierRejected
 
 OTHER_MEANING = "Where this column means something else, set own_verifiers to False"
-"""What to do about a column that has the name of a choice of verifiers and is none."""
+"""Advice about a column that is named as a choice of verifiers and holds something else."""
 
 
 def reference_of(label: Any) -> dict[str, Any]:

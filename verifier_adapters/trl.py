@@ -18,6 +18,9 @@ from verifier_adapters.client import Completion, Judgement, Verifier, verifier_g
 from verifier_adapters.reference import is_missing, naming_columns, reference_of, selections_in
 from verifier_adapters.unjudged import warn_if_none_judged
 
+Columns = dict[str, Any]
+"""Columns of the data set by their names, each with one value a row."""
+
 
 class RewardFunction:
     """A reward function that can be pickled.
@@ -122,15 +125,11 @@ _OF_SELECTIONS = frozenset({"profile", "verifiers"})
 """Columns that choose a row's verifiers and are no part of its reference."""
 
 
-def _split(
-    columns: Mapping[str, Any], *, own_verifiers: bool
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split(columns: Columns, *, own_verifiers: bool) -> tuple[Columns, Columns]:
     """The columns that choose the verifiers of their rows, and the others."""
-    chosen = _OF_SELECTIONS if own_verifiers else frozenset()
-    return (
-        {name: columns[name] for name in columns if name in chosen},
-        {name: columns[name] for name in columns if name not in chosen},
-    )
+    names = _OF_SELECTIONS if own_verifiers else frozenset()
+    choosing = {name: columns[name] for name in columns if name in names}
+    return choosing, {name: columns[name] for name in columns if name not in names}
 
 
 def _references(
