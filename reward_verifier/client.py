@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import httpx
 
-from reward_verifier.errors import VerifierNonsense
+from reward_verifier.errors import VerifierNonsense, VerifierRejected
 from reward_verifier.protocol import (
     Conversation,
     NoResponse,
@@ -231,6 +231,13 @@ class _Progress(Generic[Step]):
         self._reply = Line(line)
 
     def failed(self, error: httpx.RequestError) -> None:
+        """Note that no response came; raises VerifierRejected for a request that cannot be sent."""
+        if isinstance(error, httpx.LocalProtocolError):
+            # Its message quotes the header's value, which may be the key.
+            raise VerifierRejected(
+                "the request breaks the rules of HTTP and cannot be sent; most likely a header has "
+                "a value that is not allowed, which is not shown here because it may be a key"
+            ) from None
         self._reply = NoResponse(f"{type(error).__name__}: {error}")
 
 

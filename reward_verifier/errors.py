@@ -6,7 +6,8 @@ VerifierError              no verdicts
 |- VerifierUnavailable     no usable response within the attempts: the service is down, too
 |                          slow or overloaded
 `- VerifierRejected        another attempt would not help: the service refused the request (4xx)
-   |- VerifierUnauthorized the service wants an API key, and the request has none that it knows
+   |- VerifierUnauthorized the service wants an API key, and the request has none that it knows;
+   |                       or the key that was given cannot be sent
    `- VerifierNonsense     the response has no verdicts on these completions; is this URL a
                            verifier service's?
 """
@@ -31,7 +32,7 @@ class VerifierRejected(VerifierError):
 
 
 class VerifierUnauthorized(VerifierRejected):
-    """The service wants an API key, and the request has none that it knows."""
+    """The request has no API key that the service knows, or one that cannot be sent."""
 
 
 class VerifierNonsense(VerifierRejected):

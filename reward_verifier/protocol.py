@@ -52,7 +52,8 @@ class ServiceAccess:
         timeout_seconds: time limit of one attempt.
         max_attempts: attempts of one conversation's request, the first included.
         backoff_seconds: wait before the second attempt; it doubles for each further one.
-        api_key: bearer token; None: the environment's REWARD_VERIFIER_API_KEY, if it is set.
+        api_key: bearer token, without the white space around it; None: the environment's
+            REWARD_VERIFIER_API_KEY, if it is set.
         max_failed_attempts: attempts after which a `failed` verdict stays one.
     """
 
@@ -66,8 +67,18 @@ class ServiceAccess:
 
     @property
     def key(self) -> str | None:
-        """The bearer token to send."""
-        return self.api_key or os.environ.get(KEY_VARIABLE)
+        """The bearer token to send; raises VerifierUnauthorized where no header can hold it."""
+        key = (self.api_key or os.environ.get(KEY_VARIABLE) or "").strip()
+        if key.isascii() and key.isprintable():
+            return key or None
+        raise VerifierUnauthorized(
+            f"The API key in the {self._key_place} has a character that no key has: only "
+            "printable ASCII can be sent. Give it as new-key prints it"
+        )
+
+    @property
+    def _key_place(self) -> str:
+        return "argument api_key" if self.api_key else f"environment's {KEY_VARIABLE}"
 
     def attempts(self) -> Attempts:
         """The attempts of a new conversation."""
@@ -78,9 +89,11 @@ class ServiceAccess:
         """The sentence for a person whose key was refused."""
         if not self.key:
             return f"No key was sent: set {KEY_VARIABLE}, or give api_key in Python"
-        place = "argument api_key" if self.api_key else f"environment's {KEY_VARIABLE}"
         surplus = ", without 'Bearer '" if self.key.lower().startswith("bearer ") else ""
-        return f"The key that was sent is the {place}; it must be what new-key prints{surplus}"
+        return (
+            f"The key that was sent is the {self._key_place}; it must be what new-key prints"
+            f"{surplus}"
+        )
 
 
 @dataclass(frozen=True)
@@ -91,7 +104,9 @@ class CompletionGroup:
     """
 
     completions: Sequence[Any]
-    """Each a text, a list of chat messages, or an object with `text` and lengths."""
+    """Each a text, a list of chat messages, or an object with `text` and lengths.
+
+    The content of a message may be a list of parts of type text, which are joined."""
     reference: Mapping[str, Any]
     prompt: str | None = None
     verifiers: Sequence[str | Mapping[str, Any]] | None = None
@@ -123,7 +138,7 @@ class CompletionGroup:
     def wire(self) -> dict[str, Any]:
         """The group in a request's body."""
         prompt = {} if self.prompt is None else {"prompt": self.prompt}
-        completions = list(self.completions)
+        completions = [_wire_completion(one) for one in self.completions]
         return {
             **prompt,
             **self.selection,
@@ -144,6 +159,28 @@ class CompletionGroup:
         if self.verifiers is None:
             return {}
         return {"verifiers": wire_verifiers(self.verifiers)}
+
+
+def _wire_completion(completion: Any) -> Any:
+    """A completion in the form of the wire: each content of a chat is one text."""
+    if not isinstance(completion, list | tuple):
+        return completion
+    return [
+        {**message, "content": "".join(part["text"] for part in message["content"])}
+        if isinstance(message, Mapping) and _is_texts(message.get("content"))
+        else message
+        for message in completion
+    ]
+
+
+def _is_texts(content: Any) -> bool:
+    """Whether a message's content is a list of parts of type text: `[{"type": "text", ...}]`."""
+    return isinstance(content, list | tuple) and all(
+        isinstance(part, Mapping)
+        and part.get("type") == "text"
+        and isinstance(part.get("text"), str)
+        for part in content
+    )
 
 
 def row_reference(row: Mapping[str, Any], reference_format: str) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from reward_verifier.protocol import (
     score,
     wire_verifiers,
 )
+from reward_verifier.request_content import UnsendableValue, require_sendable
 from reward_verifier.session import AsyncSession, Session
 from reward_verifier.streaming import GroupScores, StreamedConversation, stream_scores
 from reward_verifier.verdict import ScoredCompletion
@@ -62,6 +63,12 @@ class Judgement:
     def reason(self) -> str:
         """The first verifier's reason."""
         return str(self._first["reason"])
+
+    @property
+    def why(self) -> str:
+        """The first verifier's reason, followed by the service's message if it sent one."""
+        message = (self._first.get("details") or {}).get("message")
+        return self.reason if message is None else f"{self.reason}: {message}"
 
     @property
     def _first(self) -> dict[str, Any]:
@@ -106,7 +113,8 @@ class Verifier:
             REWARD_VERIFIER_PROFILE, or `accuracy`.
         verifiers: a list of verifiers as in `POST /v1/score`, instead of a profile; a type alone
             may be a text. One without a `weight` has weight 1.
-        api_key: sent as a bearer token; default: the environment's REWARD_VERIFIER_API_KEY.
+        api_key: sent as a bearer token, without the white space around it; default: the
+            environment's REWARD_VERIFIER_API_KEY.
         timeout_seconds: time limit of one attempt.
         max_attempts: attempts before `VerifierUnavailable`, the first included.
         backoff_seconds: wait before the second attempt; it doubles for each further one.
@@ -116,6 +124,7 @@ class Verifier:
         TypeError: verifiers is a text.
         ValueError: both profile and verifiers are given, or the URL has no http:// or https://
             and there is no transport that reads it.
+        VerifierUnauthorized: the API key has a character that cannot be sent.
         VerifierUnavailable: every call, if no attempt had a usable response.
         VerifierRejected: every call, if the service refused the request, or something else than a
             verifier service is at the address.
@@ -142,6 +151,7 @@ class Verifier:
             raise ValueError(
                 f"{self._url_setting} {self.address!r} needs http:// or https:// before it"
             )
+        _ = self._access.key  # a key that cannot be sent is refused at once
 
     def score(
         self, completions: Sequence[Completion], reference: Reference, *, prompt: str | None = None
@@ -206,9 +216,10 @@ class Verifier:
                 those of this object.
 
         Raises:
+            ValueError: a completion or reference cannot be sent; the message names its number.
             VerifierError: a completion has no verdict; that is never taken for a 0.
         """
-        with self._connections() as http:
+        with self._connections() as http, _naming_rows(completions, references):
             return converse(self._judging(completions, references, selections), http)
 
     async def judge_async(
@@ -220,7 +231,9 @@ class Verifier:
     ) -> list[Judgement]:
         """Judge each completion by its own reference; arguments and errors as of `judge`."""
         async with self._connections_async() as http:
-            return await converse_async(self._judging(completions, references, selections), http)
+            with _naming_rows(completions, references):
+                judging = self._judging(completions, references, selections)
+                return await converse_async(judging, http)
 
     def execute(self, executions: Sequence[str | Mapping[str, Any]]) -> list[ExecutionResult]:
         """Run programs in the service's sandbox; their results in order.
@@ -391,6 +404,20 @@ def _groups(
         CompletionGroup(members, reference, **(selection or {}))
         for reference, selection, members in groups
     ]
+
+
+@contextmanager
+def _naming_rows(
+    completions: Sequence[Completion], references: Sequence[Reference]
+) -> Iterator[None]:
+    """Name the row of a value that cannot be sent; the body has groups of rows."""
+    try:
+        yield
+    except UnsendableValue:
+        for row, (one, reference) in enumerate(zip(completions, references, strict=True)):
+            require_sendable(one, f"row {row}: completion")
+            require_sendable(reference, f"row {row}: reference")
+        raise
 
 
 def _is_same(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:

@@ -166,6 +166,11 @@ def evaluate_command(
     The model is that of a finished run, or the start model of a configuration. It samples with
     train.seed: the same command gives the same figures on the same machine.
     """
+    if not source.exists():
+        raise ConfigError(
+            f"there is no folder of a run and no configuration {source} (relative paths start at "
+            f"{Path.cwd()})"
+        )
     config = load_run(source, overrides) if source.is_dir() else load_config(source, overrides)
     if not config.evaluation:
         raise ConfigError(
@@ -255,13 +260,14 @@ def generate(
     group = generate_completions(
         config, prompt, posed_as, num_completions=num, seed=seed, temperature=temperature
     )
-    for rollout in group.rollouts:
-        CONSOLE.print(rollout.text, markup=False, highlight=False)
+    for number, rollout in enumerate(group.rollouts, 1):
+        heading = f"completion {number}: " if num > 1 else ""
+        CONSOLE.print(f"{heading}{rollout.text}", markup=False, highlight=False)
     if not judged_by:
         return
     scored = score_completions(config, group, judged_by, posed_as)
     for number, verdicts in enumerate(scored.verdicts, 1):
-        which = f" of {number}" if num > 1 else ""
+        which = f" of completion {number}:" if num > 1 else ""
         line = f"-> reward{which} {reward_line(verdicts, posed_as.sources(config.reward))}"
         CONSOLE.print(line, markup=False, highlight=False, soft_wrap=True)
 

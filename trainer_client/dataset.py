@@ -45,6 +45,8 @@ class Problem:
     """Judges of its completions; None: the run's section `reward`."""
     dataset: str = ""
     """The label of its data set, where a run has several."""
+    row: int | None = field(default=None, compare=False)
+    """Number of its row, from 0; None: it is not of a data set."""
 
     @property
     def text(self) -> str:
@@ -204,6 +206,7 @@ def _problem(row: dict[str, Any], index: int, *, rows: Rows, config: DatasetConf
         StoredRow(rows, index),
         config.chat_template_kwargs,
         _own_verifiers(row, index, config),
+        row=index,
     )
 
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from verifier_adapters.client import Completion, Verifier
-from verifier_adapters.reference import reference_of, selections_in
+from verifier_adapters.client import Completion, Judgement, Verifier
+from verifier_adapters.reference import naming_columns, reference_of, selections_in
+from verifier_adapters.unjudged import warn_if_none_judged
 
 
 class VerifierORM:
@@ -28,15 +29,28 @@ class VerifierORM:
 
     column = "solution"
     """Column of the data set that holds the labels."""
+    own_verifiers = True
+    """Whether a row's columns `profile` and `verifiers` choose its verifiers."""
 
     def __init__(self, args: Any = None, **ignored: Any) -> None:
         self._verifier = Verifier()
 
     def __call__(self, completions: Sequence[Completion], **columns: Any) -> list[float | None]:
         """Each completion's reward, None where it could not be judged. Raises VerifierError."""
+        references, selections = self._asked(columns, len(completions))
+        with naming_columns(selections):
+            judged = self._verifier.judge(completions, references, selections=selections)
+        return self._rewards(judged)
+
+    def _asked(
+        self, columns: dict[str, Any], num_rows: int
+    ) -> tuple[list[dict[str, Any]], list[dict[str, Any] | None]]:
+        """The reference and the selection of each row."""
         references = [reference_of(label) for label in columns[self.column]]
-        selections = selections_in(columns, len(completions))
-        judged = self._verifier.judge(completions, references, selections=selections)
+        return references, selections_in(columns if self.own_verifiers else {}, num_rows)
+
+    def _rewards(self, judged: Sequence[Judgement]) -> list[float | None]:
+        warn_if_none_judged(judged, self.column)
         return [one.reward for one in judged]
 
 
@@ -47,7 +61,9 @@ class AsyncVerifierORM(VerifierORM):
         self, completions: Sequence[Completion], **columns: Any
     ) -> list[float | None]:
         """Each completion's reward, None where it could not be judged. Raises VerifierError."""
-        references = [reference_of(label) for label in columns[self.column]]
-        selections = selections_in(columns, len(completions))
-        judged = await self._verifier.judge_async(completions, references, selections=selections)
-        return [one.reward for one in judged]
+        references, selections = self._asked(columns, len(completions))
+        with naming_columns(selections):
+            judged = await self._verifier.judge_async(
+                completions, references, selections=selections
+            )
+        return self._rewards(judged)

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+from reward_verifier.errors import VerifierRejected
+
+OTHER_MEANING = "Where this column means something else, set own_verifiers to False"
+"""Advice about a column that is named as a choice of verifiers and holds something else."""
 
 
 def reference_of(label: Any) -> dict[str, Any]:
@@ -17,7 +24,7 @@ def reference_of(label: Any) -> dict[str, Any]:
 `{"tests": label}` |
     | any other object | the object itself |
     | JSON text of an object with keys (`{}` is an answer, the empty set) | the object's |
-    | None | `{}` |
+    | None, or NaN as pandas has it for a missing value | `{}` |
 
     >>> reference_of("1/2")
     {'answer': '1/2'}
@@ -26,7 +33,7 @@ def reference_of(label: Any) -> dict[str, Any]:
     """
     if isinstance(label, str):
         label = _object_in(label) or label
-    if label is None:
+    if is_missing(label):
         return {}
     if not isinstance(label, Mapping):
         return {"answer": label}
@@ -34,6 +41,11 @@ def reference_of(label: Any) -> dict[str, Any]:
         "type" in label and bool(label.keys() & {"cases", "code"})
     )
     return {"tests": dict(label)} if is_tests else dict(label)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell of a table has no value: None, or NaN as pandas has it."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def selection_of(columns: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -50,7 +62,10 @@ def selection_of(columns: Mapping[str, Any]) -> dict[str, Any] | None:
     >>> selection_of({"verifiers": '[{"type": "code"}]'})
     {'verifiers': [{'type': 'code'}]}
     """
-    profile, verifiers = columns.get("profile"), columns.get("verifiers")
+    profile, verifiers = (
+        None if is_missing(value) else value
+        for value in (columns.get("profile"), columns.get("verifiers"))
+    )
     if isinstance(verifiers, str):
         try:
             verifiers = json.loads(verifiers)
@@ -71,10 +86,31 @@ def _without_null(verifier: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def selections_in(columns: Mapping[str, Any], num_rows: int) -> list[dict[str, Any] | None]:
-    """The selection of each row, from columns with one value a row."""
+    """The selection of each row, from columns with one value a row; raises ValueError."""
     named = {name: columns[name] for name in ("profile", "verifiers") if columns.get(name)}
-    rows = ({name: column[index] for name, column in named.items()} for index in range(num_rows))
-    return [selection_of(row) for row in rows]
+    selections = []
+    for index in range(num_rows):
+        try:
+            row = {name: column[index] for name, column in named.items()}
+            selections.append(selection_of(row))
+        except ValueError as error:
+            raise ValueError(f"row {index}: {error}. {OTHER_MEANING}") from error
+    return selections
+
+
+@contextmanager
+def naming_columns(selections: Sequence[Mapping[str, Any] | None]) -> Iterator[None]:
+    """Add to a refusal that columns of the data set have chosen the verifiers, if they have."""
+    try:
+        yield
+    except VerifierRejected as error:
+        names = sorted({f"`{name}`" for one in selections if one for name in one})
+        if not names or type(error) is not VerifierRejected:
+            raise
+        raise VerifierRejected(
+            f"{error}. The verifiers were chosen by the data set's column {' and '.join(names)}. "
+            f"{OTHER_MEANING}"
+        ) from error
 
 
 def _object_in(text: str) -> dict[str, Any] | None:

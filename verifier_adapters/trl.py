@@ -2,7 +2,8 @@
 
     GRPOTrainer(..., reward_funcs=RewardFunction(column="solution"))
 
-A row with a column `profile` or `verifiers` is judged by these. TRL leaves out a reward of None.
+A row with a column `profile` or `verifiers` is judged by these, unless `own_verifiers` is False.
+TRL leaves out a reward of None.
 `log_extra` and `log_metric` are used where TRL has them (1.0).
 """
 
@@ -14,7 +15,11 @@ from typing import Any
 
 from reward_verifier.protocol import row_reference
 from verifier_adapters.client import Completion, Judgement, Verifier, verifier_given
-from verifier_adapters.reference import reference_of, selections_in
+from verifier_adapters.reference import is_missing, naming_columns, reference_of, selections_in
+from verifier_adapters.unjudged import warn_if_none_judged
+
+Columns = dict[str, Any]
+"""Columns of the data set by their names, each with one value a row."""
 
 
 class RewardFunction:
@@ -26,6 +31,8 @@ class RewardFunction:
         reference_format: instead of a column: the rows are as their data set ships them, in this
             format, or `auto` for the one that fits.
         name: the function's name in TRL's logs.
+        own_verifiers: whether a row's columns `profile` and `verifiers` choose its verifiers;
+            False: they are columns like others.
     """
 
     def __init__(
@@ -35,14 +42,17 @@ class RewardFunction:
         column: str = "solution",
         reference_format: str | None = None,
         name: str = "verifier_reward",
+        own_verifiers: bool = True,
     ) -> None:
         self.__name__ = name
         self._verifier = verifier_given(verifier)
         self._column = column
         self._reference_format = reference_format
+        self._own_verifiers = own_verifiers
 
     def __call__(
         self,
+        /,
         prompts: Sequence[Any],
         completions: Sequence[Completion],
         *,
@@ -51,9 +61,44 @@ class RewardFunction:
         **columns: Any,
     ) -> list[float | None]:
         """Each completion's reward, None where it could not be judged. Raises VerifierError."""
+        references, selections = self._asked(columns, len(completions))
+        with naming_columns(selections):
+            judgements = self._verifier.judge(completions, references, selections=selections)
+        return self._rewards(judgements, log_extra, log_metric)
+
+    async def awaited(
+        self,
+        /,
+        prompts: Sequence[Any],
+        completions: Sequence[Completion],
+        *,
+        log_extra: Callable[[str, list[Any]], None] | None = None,
+        log_metric: Callable[[str, float], None] | None = None,
+        **columns: Any,
+    ) -> list[float | None]:
+        """The same as a coroutine."""
+        references, selections = self._asked(columns, len(completions))
+        with naming_columns(selections):
+            judgements = await self._verifier.judge_async(
+                completions, references, selections=selections
+            )
+        return self._rewards(judgements, log_extra, log_metric)
+
+    def _asked(
+        self, columns: Columns, num_completions: int
+    ) -> tuple[list[dict[str, Any]], list[dict[str, Any] | None]]:
+        """The reference of each completion, and the choice of its verifiers."""
+        choosing, columns = _split(columns, own_verifiers=self._own_verifiers)
         references = _references(columns, self._column, self._reference_format)
-        selections = selections_in(columns, len(completions))
-        judgements = self._verifier.judge(completions, references, selections=selections)
+        return references, selections_in(choosing, num_completions)
+
+    def _rewards(
+        self,
+        judgements: list[Judgement],
+        log_extra: Callable[[str, list[Any]], None] | None,
+        log_metric: Callable[[str, float], None] | None,
+    ) -> list[float | None]:
+        warn_if_none_judged(judgements, None if self._reference_format else self._column)
         return _rewards(self.__name__, judgements, log_extra, log_metric)
 
 
@@ -63,40 +108,23 @@ def async_reward_function(
     column: str = "solution",
     reference_format: str | None = None,
     name: str = "verifier_reward",
+    own_verifiers: bool = True,
 ) -> Callable[..., Any]:
     """A reward function that TRL awaits together with others; arguments as of `RewardFunction`.
 
-    It is a `functools.partial` of a coroutine function: every version of TRL recognises that as
+    It is a `functools.partial` of a coroutine method: every version of TRL recognises that as
     asynchronous, and it can be pickled, which a nested function cannot.
     """
-    reward = partial(
-        verifier_reward,
-        verifier=verifier_given(verifier),
+    function = RewardFunction(
+        verifier,
         column=column,
         reference_format=reference_format,
         name=name,
+        own_verifiers=own_verifiers,
     )
+    reward = partial(function.awaited)
     reward.__name__ = name  # type: ignore[attr-defined]  # for TRL before 1.16
     return reward
-
-
-async def verifier_reward(
-    prompts: Sequence[Any],
-    completions: Sequence[Completion],
-    *,
-    verifier: Verifier,
-    column: str,
-    reference_format: str | None,
-    name: str,
-    log_extra: Callable[[str, list[Any]], None] | None = None,
-    log_metric: Callable[[str, float], None] | None = None,
-    **columns: Any,
-) -> list[float | None]:
-    """The rewards of `RewardFunction`, awaited; the body of `async_reward_function`."""
-    references = _references(columns, column, reference_format)
-    selections = selections_in(columns, len(completions))
-    judgements = await verifier.judge_async(completions, references, selections=selections)
-    return _rewards(name, judgements, log_extra, log_metric)
 
 
 _OF_TRL = frozenset({"completion_ids", "trainer_state", "environments"})
@@ -104,7 +132,14 @@ _OF_TRL = frozenset({"completion_ids", "trainer_state", "environments"})
 _USUAL_COLUMNS = ("solution", "answer", "label", "ground_truth")
 """Names that columns with references usually have, as an error proposes them."""
 _OF_SELECTIONS = frozenset({"profile", "verifiers"})
-"""Columns that are no part of a row's reference."""
+"""Columns that choose a row's verifiers and are no part of its reference."""
+
+
+def _split(columns: Columns, *, own_verifiers: bool) -> tuple[Columns, Columns]:
+    """The columns that choose the verifiers of their rows, and the others."""
+    names = _OF_SELECTIONS if own_verifiers else frozenset()
+    choosing = {name: columns[name] for name in columns if name in names}
+    return choosing, {name: columns[name] for name in columns if name not in names}
 
 
 def _references(
@@ -129,9 +164,12 @@ def _names(columns: Mapping[str, Any]) -> list[str]:
 
 
 def _rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    names = [name for name in _names(columns) if name not in _OF_SELECTIONS]
+    names = _names(columns)
     rows = zip(*(columns[name] for name in names), strict=True)
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return [
+        {name: None if is_missing(cell) else cell for name, cell in zip(names, row, strict=True)}
+        for row in rows
+    ]
 
 
 def _rewards(

@@ -78,7 +78,8 @@ def invalid_request(errors: Sequence[Any], known: KnownNames = NOTHING_KNOWN) ->
     ]
     first = f"{problems[0]['field']}: {problems[0]['message']}"
     num_more = len(problems) - 1 + len(left)
-    more = f" (and {num_more} more)" if num_more else ""
+    plural = "" if num_more == 1 else "s"
+    more = f" (and {num_more} more error{plural})" if num_more else ""
     message = first[: 5 * MAX_EXCERPT_CHARACTERS] + more
     return InvalidRequest(message, details=problems[:MAX_DETAILS])
 

@@ -9,9 +9,11 @@ import json
 import pickle
 import subprocess
 import sys
+import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -23,6 +25,7 @@ from reward_verifier import (
     Verifier,
     VerifierNonsense,
     VerifierRejected,
+    VerifierUnauthorized,
     VerifierUnavailable,
 )
 from reward_verifier.request_content import MIN_COMPRESSED_BYTES
@@ -362,6 +365,53 @@ def test_a_refusal_explains_itself_at_once(
     with pytest.raises(VerifierRejected, match=message):
         call(verifier(service), groups(1))
     assert len(service.requests) == 1
+
+
+@every
+def test_a_value_that_cannot_be_sent_is_named(call: Call) -> None:
+    bad = CompletionGroup(["2"], {"answer": float("nan")})
+    with pytest.raises(ValueError, match=r"the body\.groups\.1\.reference\.answer is nan"):
+        call(verifier(Service()), [*groups(1), bad])
+
+
+@every
+def test_a_key_is_sent_without_the_white_space_around_it(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_stream = call not in (waiting, awaiting)
+    monkeypatch.setenv("REWARD_VERIFIER_API_KEY", " rv-secret\r\n")
+    for settings in ({}, {"api_key": "rv-secret \n"}):
+        good = streamed(line(0, completion()), LAST) if is_stream else whole([completion()])
+        service = Service(good)
+        call(verifier(service, **settings), groups(1))
+        assert service.requests[0].headers["Authorization"] == "Bearer rv-secret"
+
+
+@pytest.mark.parametrize("key", ["rv-sécret", "rv-se\ncret", "rv-se\x7fcret"])
+def test_a_key_that_no_header_can_hold_is_refused_at_once(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(VerifierUnauthorized, match="in the argument api_key has a char") as first:
+        Verifier("http://x", api_key=key)
+    monkeypatch.setenv("REWARD_VERIFIER_API_KEY", key)
+    with pytest.raises(
+        VerifierUnauthorized, match="in the environment's REWARD_VERIFIER_API_KEY has"
+    ) as second:
+        Verifier("http://x")
+    assert "cret" not in f"{first.value} {second.value}"
+
+
+@every
+def test_a_request_that_breaks_http_is_not_sent_again_and_its_header_is_not_shown(
+    call: Call, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = str(uuid4())  # a text that no line of this file has, which the traceback quotes
+    service = Service(httpx.LocalProtocolError(f"Illegal header value {key!r}"))
+    with pytest.raises(VerifierRejected, match="breaks the rules of HTTP") as error:
+        call(verifier(service), groups(1))
+    assert len(service.requests) == 1
+    shown = "".join(traceback.format_exception(error.value)) + caplog.text
+    assert key not in shown
 
 
 @pytest.mark.parametrize(

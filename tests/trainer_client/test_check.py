@@ -170,6 +170,15 @@ def test_a_missing_key_is_one_line(
     assert "set REWARD_VERIFIER_API_KEY" in found
 
 
+def test_a_key_that_cannot_be_sent_is_one_line(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REWARD_VERIFIER_API_KEY", "rv-sécret")
+    found = problem(config)
+    assert "the environment's REWARD_VERIFIER_API_KEY has a character that no key has" in found
+    assert "sécret" not in found
+
+
 def test_each_verifier_that_the_service_refuses_has_a_line(config: Path) -> None:
     verifiers = "[{type: acuracy}, {type: format, wieght: 2}, {type: accuracy, weight: 1e9}]"
     found = check_run(config, [f"reward.verifiers={verifiers}"]).problems
@@ -198,6 +207,17 @@ def test_one_reference_that_cannot_be_read_is_a_warning(config: Path, tmp_path: 
     found = check_run(config, [f"dataset.path={write_rows(tmp_path / 'd.jsonl', *rows)}"])
     assert found.problems == []
     assert "cannot judge 1 of 3 problems" in found.warnings[0]
+    assert f"as in row 8 of {tmp_path / 'd.jsonl'}, counted from 0" in found.warnings[0]
+
+
+def test_empty_references_are_found_wherever_they_are(config: Path, tmp_path: Path) -> None:
+    rows = [{"problem": f"{n} + 1", "answer": str(n + 1)} for n in range(99)]
+    rows[7]["answer"] = rows[70]["answer"] = " "
+    found = check_run(config, [f"dataset.path={write_rows(tmp_path / 'd.jsonl', *rows)}"])
+    assert found.problems == []
+    assert "cannot judge 1 of 4 problems" in found.warnings[0]
+    assert "as in row 7 of" in found.warnings[0]
+    assert "Rows with an empty reference: 2, the first is row 7." in found.warnings[0]
 
 
 def test_a_folder_that_is_not_there_is_not_looked_for_on_the_hub(config: Path) -> None:

@@ -140,6 +140,17 @@ def test_a_setting_that_a_runs_version_did_not_have_has_not_changed(tmp_path: Pa
             (),
             "evaluation.verifier is 'code'",
         ),
+        (
+            MINIMAL + "reward: {verifiers: [{type: acuracy}]}\nevaluation: {dataset: {path: e}}\n",
+            (),
+            "not set, so completions pass by 'accuracy', but the verifiers are only .'acuracy'.*"
+            "If 'acuracy' in reward.verifiers is a typing error, did you mean 'accuracy'?",
+        ),
+        (
+            MINIMAL + "evaluation: {dataset: {path: e}, verifiers: [{type: format}]}\n",
+            (),
+            "only .'format'.. Set evaluation.verifier to one of them, or add 'accuracy' to eval",
+        ),
     ],
 )
 def test_a_mistake_is_named(

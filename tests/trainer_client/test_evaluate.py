@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from reward_verifier.verdict import Verdict
 from tests.trainer_client.runs import run_config
+from trainer_client import cli
 from trainer_client.cli import app
 from trainer_client.config.run_config import dump_config
 from trainer_client.dataset import Problem
@@ -85,3 +86,12 @@ def test_the_command_gives_the_same_figures_each_time(task: Path, tmp_path: Path
     assert "evaluation/pass@1" in first[0]
     assert evaluated("second.jsonl") == first
     assert evaluated("third.jsonl", "train.seed=1")[1] != first[1]
+
+
+def test_a_run_or_configuration_that_is_not_there_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        cli.run(["evaluate", str(tmp_path / "nope")])
+    wanted = f"error: there is no folder of a run and no configuration {tmp_path / 'nope'} (relat"
+    assert capsys.readouterr().err.startswith(wanted)

@@ -84,6 +84,28 @@ def test_a_verdict_is_shown_with_its_reason_and_message(
     assert shown == "12\n-> reward none: digits none (missing_reference: no tests)\n"
 
 
+def test_each_of_several_completions_has_its_number(
+    task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_dir = tmp_path / "run"
+    (run_dir / "model").mkdir(parents=True)
+    (run_dir / "config.yaml").write_text(dump_config(run_config(task, run_dir)))
+    problem = Problem("p", ({"role": "user", "content": "1+1=?"},), {})
+    rollouts = tuple(Rollout((1,), (2,), (0.0,), text, truncated=False) for text in ("2", "3"))
+    group = RolloutGroup(problem, rollouts)
+    verdicts = [Verdict(outcome="scored", score=s, reason=r) for s, r in ((1, "is"), (0, "not"))]
+    scored = ScoredGroup(group, tuple({"digits": verdict} for verdict in verdicts))
+    monkeypatch.setattr(generating, "generate", lambda *_, **__: group)
+    monkeypatch.setattr(generating, "score", lambda *_: scored)
+    with pytest.raises(SystemExit):
+        cli.run(["generate", str(run_dir), "1+1=?", "--answer", "2", "--num", "2"])
+    first, second, *rewards = capsys.readouterr().out.splitlines()
+    assert (first, second) == ("completion 1: 2", "completion 2: 3")
+    assert rewards[0].startswith("-> reward of completion 1: ")
+    assert rewards[0].endswith(": digits 1 (is)")
+    assert rewards[1].startswith("-> reward of completion 2: 0: digits 0 (not)")
+
+
 def test_a_greedy_completion_has_the_likeliest_token_at_each_place(
     task: Path, tmp_path: Path
 ) -> None:

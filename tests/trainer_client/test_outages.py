@@ -176,21 +176,26 @@ def test_busy_answers_and_dropped_connections_change_nothing(task: Path, tmp_pat
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        ("busy", r"no verdicts from the verifier.*503.*raise max_attempts\. Saved"),
+        ("drop", r"no answer from the verifier.*is reward\.url right\? Saved"),
+    ],
+)
 def test_a_verifier_that_stays_away_leaves_a_checkpoint_that_resumes_exactly(
-    task: Path, tmp_path: Path
+    task: Path, tmp_path: Path, action: str, message: str
 ) -> None:
     run_dir = tmp_path / "run"
 
     def misbehave(number: int) -> str | None:
-        return "busy" if number > 2 * 4 else None  # four groups in each step
+        return action if number > 2 * 4 else None  # four groups in each step
 
     with verifier() as server:
         train(config(task, tmp_path / "whole", server, reward={"max_attempts": 1}))
     with verifier(misbehave) as server:
         settings = config(task, run_dir, server, reward={"max_attempts": 1})
-        with pytest.raises(
-            TrainingStopped, match=r"stopped after step 2: no verdicts from the verifier.*503"
-        ):
+        with pytest.raises(TrainingStopped, match=rf"stopped after step 2: {message}"):
             train(settings)
         assert [checkpoint.step for checkpoint in list_checkpoints(run_dir)] == [2]
     with verifier() as server:

@@ -9,6 +9,7 @@ import json
 import pickle
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from reward_verifier import VerifierRejected
 from verifier_adapters import areal, ms_swift, prime_verifiers, ray, rllm, skyrl_gym, trl, verl
 from verifier_adapters.client import Verifier, verifier_given
 from verifier_adapters.reference import reference_of
@@ -77,6 +79,16 @@ def test_trl_hands_on_whole_rows_of_a_data_set(make: Callable[..., Any]) -> None
         solution=["Thus it is $\\boxed{4}$."] * 2,
         source=["made", None],
         completion_ids=[[1], [2]],
+    )
+    assert rewards == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("make", [trl.RewardFunction, trl.async_reward_function])
+def test_columns_with_the_names_of_settings_are_columns(make: Callable[..., Any]) -> None:
+    names = ("name", "column", "verifier", "reference_format", "own_verifiers", "self", "function")
+    columns = {name: [name] * 2 for name in names}
+    rewards = called(
+        make(), prompts=["2+2?"] * 2, completions=[RIGHT, WRONG], solution=["4", "4"], **columns
     )
     assert rewards == [1.0, 0.0]
 
@@ -297,6 +309,100 @@ def test_no_row_is_paid_by_the_choice_of_its_neighbour() -> None:
 def test_a_choice_that_is_no_list_is_named(verifiers: object) -> None:
     with pytest.raises(ValueError, match="the column `verifiers` has"):
         trl.RewardFunction()(["?"], [RIGHT], solution=["4"], verifiers=[verifiers])
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ({"profile": ["algebra"] * 2}, "no profile 'algebra'.*by the data set's column `profile`"),
+        (
+            {"verifiers": [None, ["algebra"]]},
+            "no type 'algebra'.*the data set's column `verifiers`",
+        ),
+        ({"verifiers": [None, "algebra"]}, "row 1: the column `verifiers` has the text 'algebra'"),
+    ],
+)
+@pytest.mark.parametrize("make", [trl.RewardFunction, trl.async_reward_function])
+def test_a_column_with_another_meaning_is_named_and_can_be_left_alone(
+    make: Callable[..., Any], column: dict[str, Any], message: str
+) -> None:
+    given: Any = {"prompts": ["?"] * 2, "completions": [RIGHT] * 2, "solution": ["4"] * 2, **column}
+    advice = "means something else, set own_verifiers to False"
+    with pytest.raises((VerifierRejected, ValueError), match=f"{message}.*{advice}"):
+        called(make(), **given)
+    assert called(make(own_verifiers=False), **given) == [1.0, 1.0]
+    row = {"problem": ["2 + 2"] * 2, **given}
+    assert called(make(reference_format="auto", own_verifiers=False), **row) == [1.0, 1.0]
+
+
+def test_parts_of_a_chat_that_are_texts_are_joined() -> None:
+    parts = [{"type": "text", "text": r"\boxed{"}, {"type": "text", "text": "4}"}]
+    chat = [{"role": "assistant", "content": parts}]
+    assert trl.RewardFunction()(["?"], [chat], solution=["4"]) == [1.0]
+    picture = [{"role": "assistant", "content": [*parts, {"type": "image"}]}]
+    with pytest.raises(VerifierRejected, match=r"completions\.0.*content"):
+        trl.RewardFunction()(["?"], [picture], solution=["4"])
+
+
+@pytest.mark.parametrize("kind", [ms_swift.VerifierORM, ms_swift.AsyncVerifierORM])
+def test_ms_swift_names_and_leaves_alone_such_a_column(kind: type[Any]) -> None:
+    columns = {"solution": ["4"], "profile": ["algebra"]}
+    with pytest.raises(VerifierRejected, match=r"column `profile`.*set own_verifiers to False"):
+        called(kind(), [RIGHT], **columns)
+    plain = type("Plain", (kind,), {"own_verifiers": False})
+    assert called(plain(), [RIGHT], **columns) == [1.0]
+
+
+@pytest.mark.parametrize("make", [trl.RewardFunction, trl.async_reward_function])
+def test_nan_is_a_missing_label_as_none_is(make: Callable[..., Any]) -> None:
+    nan = float("nan")
+    labels, choices = [nan, "4", None], [nan, "math", nan]
+    given = [RIGHT] * 3
+    rewards = called(make(), ["?"] * 3, given, solution=labels, profile=choices)
+    assert rewards == [None, 1.0, None]
+    rows = {"problem": ["2 + 2"] * 3, "solution": ["4"] * 3, "note": [nan, "easy", None]}
+    assert called(make(reference_format="auto"), ["?"] * 3, given, **rows) == [1.0] * 3
+
+
+@pytest.mark.parametrize("make", [trl.RewardFunction, trl.async_reward_function])
+@pytest.mark.parametrize(
+    ("completion", "label", "message"),
+    [
+        (RIGHT, [4, float("inf")], r"row 1: reference\.answer\.1 is inf: JSON has no such number"),
+        (RIGHT, {4}, r"row 1: reference\.answer is of the type set"),
+        (RIGHT, "4\ud83d", r"row 1: reference\.answer has half of .*'\\ud83d', at character 1"),
+        ("It is \ud83d", "4", r"row 1: completion has half of a surrogate pair"),
+        ([{"role": "assistant", "content": "\ud83d"}], "4", r"row 1: completion\.0\.content has"),
+    ],
+)
+def test_a_value_that_cannot_be_sent_is_named_with_its_row(
+    make: Callable[..., Any], completion: Any, label: Any, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        called(make(), ["?"] * 2, [RIGHT, completion], solution=["4", label])
+
+
+ALL_MISSING = r"no completion of a call \(missing_reference: .*the column 'solution' of the labels"
+
+
+@pytest.mark.parametrize("make", [trl.RewardFunction, trl.async_reward_function])
+def test_trl_warns_of_a_call_without_any_label(make: Callable[..., Any]) -> None:
+    with pytest.warns(UserWarning, match=ALL_MISSING):
+        assert called(make(), ["?"] * 2, [RIGHT] * 2, solution=[None, ""]) == [None, None]
+
+
+@pytest.mark.parametrize("kind", [ms_swift.VerifierORM, ms_swift.AsyncVerifierORM])
+def test_ms_swift_warns_of_a_call_without_any_label(kind: Callable[..., Any]) -> None:
+    with pytest.warns(UserWarning, match=ALL_MISSING):
+        assert called(kind(), [RIGHT] * 2, solution=[None, ""]) == [None, None]
+
+
+def test_the_warning_of_a_call_without_labels_is_shown_once() -> None:
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            trl.RewardFunction()(["?"], [RIGHT], solution=[""])
+    assert len(shown) == 1
 
 
 def test_a_url_stands_for_a_verifier_and_anything_else_is_refused_at_once(service_url: str) -> None:

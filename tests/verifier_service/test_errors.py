@@ -207,7 +207,7 @@ def test_a_mistake_in_the_groups_is_named(http: httpx.Client, groups: Any, field
         (
             {"txt": "2"},
             "groups.0.completions.0.txt: there is no such field; there are text, num_tokens, "
-            "truncated (and 1 more)",
+            "truncated (and 1 more error)",
         ),
         ({"text": 3}, "groups.0.completions.0.text: Input should be a valid string"),
         (
@@ -255,7 +255,8 @@ def test_a_completion_is_told_what_is_wrong_in_the_form_it_has(
         (
             {"verifiers": FORMAT, "groups": [{"completion": ["It is 2."]}]},
             "groups.0.completion: there is no such field; did you mean 'completions'? There are "
-            "id, prompt, reference, reference_format, completions, verifiers, profile (and 1 more)",
+            "id, prompt, reference, reference_format, completions, verifiers, profile "
+            "(and 1 more error)",
         ),
         (
             {"verifiers": [{"type": "json_schema", "schema": 3}], "groups": []},
@@ -264,7 +265,7 @@ def test_a_completion_is_told_what_is_wrong_in_the_form_it_has(
         (
             {"verifiers": FORMAT, "groups": [{"completions": [], "format": 1, "str": 1}]},
             "groups.0.format: there is no such field; there are id, prompt, reference, "
-            "reference_format, completions, verifiers, profile (and 1 more)",
+            "reference_format, completions, verifiers, profile (and 1 more error)",
         ),
     ],
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.verifier_service.test_settings import refusal
+from verifier_service.settings import Settings
 
 URL = "http://127.0.0.1:1/v1"
-KEY = "sk-secret\n"
+KEY = "sk-secret\x7f"
 
 
 @pytest.mark.parametrize(
@@ -44,3 +45,11 @@ def test_a_secret_is_not_repeated(flags: list[str], capsys: pytest.CaptureFixtur
     told = refusal(["serve", *flags], capsys)
     assert "JUDGE" in told
     assert "secret" not in told
+
+
+def test_a_key_has_no_white_space_around_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("judge_key", "reward_model_key", "lean_key")
+    for name in names:
+        monkeypatch.setenv(f"VERIFIER_{name.upper()}", " sk-secret\r\n")
+    settings = Settings()
+    assert [getattr(settings, name).get_secret_value() for name in names] == ["sk-secret"] * 3

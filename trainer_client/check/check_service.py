@@ -17,7 +17,7 @@ from trainer_client.reward.selection import VerifierSelection
 from trainer_client.reward.verifier_client import SampledText, ScoreRequest, VerifierClient
 
 NUM_PROBED = 3
-"""Problems whose references the verifiers are asked to read."""
+"""Problems whose references the verifiers are asked to read, beside one with an empty reference."""
 NOTHING = SampledText("", num_tokens=0, truncated=False)
 """An empty completion: wrong, or impossible to judge where the reference cannot be read."""
 
@@ -115,20 +115,40 @@ async def _refusals(client: VerifierClient, place: str, selection: VerifierSelec
 
 
 async def _probe(client: VerifierClient, data_set: DataSet, findings: Findings) -> None:
-    """Note the verifiers that cannot read the references of the first, middle and last problem."""
-    problems = data_set.problems
-    step = max(1, (len(problems) - 1) // (NUM_PROBED - 1))
+    """Note the verifiers that cannot read the references of the problems that are tried."""
+    empty = [problem for problem in data_set.problems if _has_empty_reference(problem)]
     unread: dict[str, list[str]] = {}
-    probed = problems[::step][:NUM_PROBED]
+    probed = _probed(data_set.problems, empty)
     for problem in probed:
         for name, why in _unjudged(await _judge_nothing(client, problem), problem).items():
-            unread.setdefault(name, []).append(f"{why}, as in problem {problem.id}")
+            place = f"row {problem.row} of {data_set.config.path}, counted from 0"
+            unread.setdefault(name, []).append(f"{why}, as in {place}")
     for name, reasons in unread.items():
         line = (
             f"verifier {name!r} cannot judge {len(reasons)} of {len(probed)} problems that were "
-            f"tried: {reasons[0]}. Are dataset.reference_columns right?"
+            f"tried: {reasons[0]}. {_empty_rows(empty)}Are dataset.reference_columns right?"
         )
         (findings.problems if len(reasons) == len(probed) else findings.warnings).append(line)
+
+
+def _probed(problems: Sequence[Problem], empty: Sequence[Problem]) -> list[Problem]:
+    """The first, middle and last problem, and the first of those with an empty reference."""
+    step = max(1, (len(problems) - 1) // (NUM_PROBED - 1))
+    probed = list(problems[::step][:NUM_PROBED])
+    return probed + [one for one in empty[:1] if one.row not in {tried.row for tried in probed}]
+
+
+def _has_empty_reference(problem: Problem) -> bool:
+    """Whether a value of the reference is a text without characters, or an empty list or object."""
+    values = problem.reference.values()
+    return any(not one.strip() if isinstance(one, str) else one in ([], {}) for one in values)
+
+
+def _empty_rows(empty: Sequence[Problem]) -> str:
+    """A sentence with the number of problems that have an empty reference; no text for none."""
+    if not empty:
+        return ""
+    return f"Rows with an empty reference: {len(empty)}, the first is row {empty[0].row}. "
 
 
 async def _judge_nothing(client: VerifierClient, problem: Problem) -> Verdicts:

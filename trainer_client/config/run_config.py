@@ -7,7 +7,7 @@ that the file names, the file, a `section.key=value` override. An unknown key is
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -168,10 +168,7 @@ class Config(Section):
             asked = evaluation.verifiers or self.reward.sources
             keys = [source.key for source in asked]
             if evaluation.profile is None and evaluation.verifier not in keys:
-                raise ValueError(
-                    f"evaluation.verifier is {evaluation.verifier!r}, "
-                    f"but its verifiers are only {keys}"
-                )
+                raise ValueError(_no_such_verdict(evaluation, keys))
         return self
 
     @model_validator(mode="after")
@@ -255,6 +252,25 @@ class PartialConfig:
     def usable(self, *sections: str) -> Config | None:
         """The configuration, if these sections of it are as the user has written them."""
         return None if self.wrong_sections.intersection(sections) else self.config
+
+
+def _no_such_verdict(evaluation: EvaluationConfig, keys: Sequence[str]) -> str:
+    """The error for an evaluation by a verdict that none of its verifiers gives.
+
+    Args:
+        evaluation: the evaluation.
+        keys: the names of its verifiers.
+    """
+    name = evaluation.verifier
+    if "verifier" in evaluation.model_fields_set:
+        return f"evaluation.verifier is {name!r}, but its verifiers are only {keys}"
+    place = "reward.verifiers" if evaluation.verifiers is None else "evaluation.verifiers"
+    near = get_close_matches(name, keys, n=1)
+    typo = f" If {near[0]!r} in {place} is a typing error, did you mean {name!r}?" if near else ""
+    return (
+        f"evaluation.verifier is not set, so completions pass by {name!r}, but the verifiers are "
+        f"only {keys}. Set evaluation.verifier to one of them, or add {name!r} to {place}.{typo}"
+    )
 
 
 def load_config(path: Path, overrides: list[str] | None = None) -> Config:

@@ -263,8 +263,9 @@ class TrainingRun:
         self._store(checkpoint)
         if self.learner.processes.leads:
             self.log.note_stop(self.position.step, reason)
+        end = "" if reason.endswith("?") else "."
         raise error(
-            f"stopped after step {self.position.step}: {reason}. Saved {checkpoint.folder}; "
+            f"stopped after step {self.position.step}: {reason}{end} Saved {checkpoint.folder}; "
             "`--resume` goes on from there"
         ) from cause
 

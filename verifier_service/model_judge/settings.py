@@ -99,10 +99,10 @@ class JudgeSettings(BaseSettings):
     @field_validator("judge_key", "reward_model_key")
     @classmethod
     def _fits_in_a_header(cls, value: SecretStr | None) -> SecretStr | None:
-        text = "" if value is None else value.get_secret_value()
+        text = "" if value is None else value.get_secret_value().strip()
         if not text.isascii() or not text.isprintable():
             raise ValueError("expected ASCII without control characters")
-        return value
+        return None if value is None else SecretStr(text)
 
     @field_validator("judge_model")
     @classmethod

@@ -47,7 +47,7 @@ class LeanSettings(BaseSettings):
     @field_validator("lean_key")
     @classmethod
     def _fits_in_a_header_of_lean(cls, value: SecretStr | None) -> SecretStr | None:
-        text = "" if value is None else value.get_secret_value()
+        text = "" if value is None else value.get_secret_value().strip()
         if not text.isascii() or not text.isprintable():
             raise ValueError("expected ASCII without control characters")
-        return value
+        return None if value is None else SecretStr(text)
