@@ -85,7 +85,7 @@ def test_trl_hands_on_whole_rows_of_a_data_set(make: Callable[..., Any]) -> None
 
 @pytest.mark.parametrize("make", [trl.RewardFunction, trl.async_reward_function])
 def test_columns_with_the_names_of_settings_are_columns(make: Callable[..., Any]) -> None:
-    names = ("name", "column", "verifier", "reference_format", "own_verifiers", "self", "function")
+    names = ("name", "column", "verifier", "reference_format", "own_verifiers", "self")
     columns = {name: [name] * 2 for name in names}
     rewards = called(
         make(), prompts=["2+2?"] * 2, completions=[RIGHT, WRONG], solution=["4", "4"], **columns
