@@ -73,9 +73,42 @@ BOXED: dict[str, list[tuple[str, str, str]]] = {
         ("110", "110_2", DIFFERENT),
         ("77", "77_8", DIFFERENT),
         ("212", "212_3", DIFFERENT),
-        ("1234_5", "1234", DIFFERENT),
+        ("1234_5", "194", DIFFERENT),
         ("30", r"30_{\text{six}}", DIFFERENT),
-        ("110_2", "6", EQUAL),
+        ("6", "110_2", EQUAL),
+    ],
+    "a reference in a base": [
+        ("254_7", "254", EQUAL),
+        ("254_7", "254_7", EQUAL),
+        ("254_7", r"254_{\text{seven}}", EQUAL),
+        ("254_7", "137_{10} = 254_7", EQUAL),
+        ("1011_2", "0b1011", EQUAL),
+        ("1011_2", "(1011)_2", EQUAL),
+        ("2A_{16}", "2a", EQUAL),
+        ("254_7", "137", DIFFERENT),
+        ("254_7", "137_{10}", DIFFERENT),
+        ("254_7", "254_8", DIFFERENT),
+        ("254_7", "254_7 = 137", DIFFERENT),
+        ("254_7", "253_7", DIFFERENT),
+        ("1011_2", "11", DIFFERENT),
+        ("2A_{16}", "42", DIFFERENT),
+        ("FF_{16}", "255", DIFFERENT),
+    ],
+    "derivatives": [
+        ("dy/dx = 2x", r"\frac{dy}{dx}=2x", EQUAL),
+        ("dy/dx = 2x", "y'=2x", EQUAL),
+        ("dy/dx = 2x", "2x", EQUAL),
+        ("dP/dt = kP", "P'=kP", EQUAL),
+        (r"\frac{dP}{dt} = kP", "dP/dt=kP", EQUAL),
+        ("d^2y/dx^2 = 6x", r"\frac{d^2y}{dx^2}=6x", EQUAL),
+        ("dy/dx + y = 0", "y' = -y", EQUAL),
+        ("dy/dx + y = 0", "y' = y", DIFFERENT),
+        ("dy/dx + y = 0", "0", DIFFERENT),
+        ("dy/dx = 2x", "3x", DIFFERENT),
+        ("dy/dx = 2x", "dy/dt = 2x", DIFFERENT),
+        (r"\frac{dy}{dx} = 2x", r"\frac{dy}{dt} = 2x", DIFFERENT),
+        ("dy/dx = 2x", "dx/dy = 2x", DIFFERENT),
+        ("d^2y/dx^2 = 6x", "dy/dx = 6x", DIFFERENT),
     ],
     "a deviation": [
         ("12", "12^{+2}_{-3}", DIFFERENT),
@@ -704,6 +737,14 @@ BOXED: dict[str, list[tuple[str, str, str]]] = {
 }
 # Whole completions: class, then reference, completion, reason.
 WRITTEN: dict[str, list[tuple[str, str, str]]] = {
+    "digits in a base": [
+        ("254_7", "The answer is 254 in base 7.", EQUAL),
+        ("254_7", "137 in base 7 is 254.", EQUAL),
+        ("1011_2", "In base 2, 11 is 1011.", EQUAL),
+        ("254_7", "138 in base 7 is 254.", DIFFERENT),
+        ("254_7", "The answer is 137.", DIFFERENT),
+        ("254_7", "The answer is 254 in base 8.", DIFFERENT),
+    ],
     "an answer beside what it is not": [
         ("C", "The answer is C rather than B.", EQUAL),
         ("5", "The answer is 5 instead of 6.", EQUAL),
@@ -993,6 +1034,14 @@ WRITTEN: dict[str, list[tuple[str, str, str]]] = {
 }
 # The option `form`: class, then reference, answer, form, reason.
 FORMS: dict[str, list[tuple[str, str, str, str]]] = {
+    "digits in a base": [
+        ("254_7", "254", "evaluated", EQUAL),
+        ("254_7", "254_7", "evaluated", EQUAL),
+        ("254_7", "137", "evaluated", DIFFERENT),
+        ("254_7", "254", "same", EQUAL),
+        ("254_7", "137", "same", DIFFERENT),
+        ("137", "254_7", "evaluated", "unevaluated"),
+    ],
     "operators between literals": [
         ("391", "17*23", "evaluated", "unevaluated"),
         ("42", "50-8", "evaluated", "unevaluated"),
