@@ -16,6 +16,7 @@ from verifier_service.mathematics.answer_parser import (
     parse_as_range,
     parse_with_letters,
 )
+from verifier_service.mathematics.bracketed_notes import with_quotient, without_brackets
 from verifier_service.mathematics.chemistry import (
     Chemistry,
     read_chemistry,
@@ -123,6 +124,9 @@ def _read_answer(text: str) -> AnswerReading:
         number = parse_number(plain[1])
         return AnswerReading(text, plain[1], (Quantity(number),), None, number=number)
     plain_text = without_text_commands(unwrapped(text))
+    simple = with_quotient(without_brackets(plain_text))
+    if simple != plain_text:
+        text = plain_text = simple
     numerals = without_only(plain_text)
     if numerals != plain_text:
         text = numerals
