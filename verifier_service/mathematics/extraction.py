@@ -714,7 +714,8 @@ _CHECK = re.compile(
 )
 # A verdict with its reason, and what follows from it: `No, 2 is prime. Thus the claim fails.`
 _VERDICT_FIRST = re.compile(
-    r"(Yes|No),\s(?:since\s|because\s|as\s)?[^.,;\n?]{0,80}\d[^.,;\n?]{0,80}\.\s(?:Thus|So|Hence|Therefore)\b"
+    r"(Yes|No),\s(?:since\s|because\s|as\s)?[^.,;\n?]{0,80}\d[^.,;\n?]{0,80}\.\s"
+    r"(?:Thus|So|Hence|Therefore)\b"
     r"(?![^\n]*\b(?:yes|no|true|but|however|answer|holds?|or|maybe|perhaps|if)\b)[^\d\n?]{3,100}",
 )
 
@@ -775,7 +776,8 @@ def _last_number(line: str) -> Extraction | None:
 
 # A chance at the end of a line: `The probability is 1 in 8.`, `There is a 1 in 8 chance.`
 _CHANCE = re.compile(
-    r"\b(?:chance|probability|odds|likelihood)\s(?:[a-z]{1,12}\s){0,6}(?:is|are)\s(\d{1,9}\sin\s\d{1,9})[.!]?\s{0,9}\Z"
+    r"\b(?:chance|probability|odds|likelihood)\s(?:[a-z]{1,12}\s){0,6}(?:is|are)\s"
+    r"(\d{1,9}\sin\s\d{1,9})[.!]?\s{0,9}\Z"
     r"|\b(?:is|has|have)\san?\s(\d{1,9}\sin\s\d{1,9})\s(?:chance|probability)[.!]?\s{0,9}\Z",
     re.IGNORECASE,
 )
