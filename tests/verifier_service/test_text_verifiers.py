@@ -28,6 +28,10 @@ def judge(verifier: TextVerifier, text: str) -> Judgement:
     [
         (GOOD, "matched"),
         (f"\n {GOOD}\n", "matched"),
+        (GOOD + "<|im_end|>", "matched"),
+        (GOOD + "</s>\n", "matched"),
+        (GOOD + " more<|im_end|>", "text_outside"),
+        (GOOD + "<|im_end|> more", "text_outside"),
         ("<think>a</think><answer>b</answer>", "matched"),
         ("<think>a</think>", "missing_tag"),
         ("", "missing_tag"),

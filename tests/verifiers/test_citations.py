@@ -52,6 +52,7 @@ def test_each_form_is_read_and_no_other(form: str) -> None:
         ("It rained [doc_b2].", "missing_citation"),
         ("It rained.", "missing_citation"),
         ("It rained [doc_a1] [doc_x9].", "invented"),
+        ("It rained [doc_x9].", "invented"),
         ("It rained [doc_a1], see doc_b2.", "malformed"),
         ("It rained [doc_a1]. Sources: doc_a1", "malformed"),
         ("It rained (doc_a1).", "malformed"),

@@ -15,13 +15,13 @@ PHRASE = re.compile(
         (?:\b(?:final|correct|right)[ ])?(?:answer|option|choice|result|solution)s?
             (?:[ ](?:to|for|of)[ ](?:(?!,[ ](?:so|as|since|because|hence|thus)\b)[^\n.:]){0,80}?)?
             (?:[ ]\([A-Za-z][A-Za-z ,]{1,40}\))?
-            \**[ ]*(?:(?:is|are|would[ ]be|must[ ]be|should[ ]be|will[ ]be)\b[ ]*:?|=(?![=>])|:)\**
+            \**[ ]*(?:(?:is|are|(?:would|must|should|will)[ ]be)\b[ ]*:?|=(?![=>])|[:：])\**
       | (?:^|\n)\**(?:A|Ans|Ans\.|答案)\**[ ]*:
       | \b(?:correct|right|true)[ ]statements?[ ](?:is|are)\b[ ]*:?
       | (?:^|\n)\**Ans\.\**[ ]*(?=[-\d$\\(])
       | \b(?:answer|ans\.?|result)\**[ ]*
             (?:[-=]{1,2}>|[→⟶⇒⟹↦]|\$?\\(?:to|(?:long)?rightarrow|Rightarrow|implies)\b\$?)
-      | (?:^|\n)\**(?:final[ ])?answer\**[ ]+[–—][ ]
+      | (?:^|\n)\**(?:final[ ])?answer\**[ ]+[–—-][ ]
       | (?:ответ|respuesta|réponse|antwort|risposta|resposta)[ ]*
             (?::|é|\bis\b|\best\b|\bist\b|\bes\b)
       | (?:答案|正确选项)(?:是|为|：|:)

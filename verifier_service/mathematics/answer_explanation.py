@@ -20,8 +20,8 @@ from verifier_service.mathematics.answer_sources import MAX_ANSWER_CHARACTERS
 from verifier_service.mathematics.comparison import (
     AnswerReading,
     joined_answer,
+    meets,
     read_answer,
-    same_answer,
 )
 from verifier_service.mathematics.extraction import Extraction
 from verifier_service.mathematics.reading_text import reading_texts
@@ -66,7 +66,7 @@ def _stage(answer: AnswerReading, accepted: Sequence[AnswerReading], rules: Rule
     """The stage that decides whether an answer is one of the accepted."""
     if any(one.key == answer.key and one.key for one in accepted):
         return DecidingStage.TEXT
-    verdicts = [same_answer(one, answer, rules) for one in accepted]
+    verdicts = [meets(one, answer, rules) for one in accepted]
     return (
         DecidingStage.MATH_VERIFY
         if None in verdicts and True not in verdicts

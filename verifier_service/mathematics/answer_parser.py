@@ -626,7 +626,9 @@ def _is_name(tokens: Sequence[Token]) -> bool:
         return False
     if tokens[0].text == "Delta" and len(tokens) > 1 and tokens[1].kind is Kind.LETTER:
         tokens = tokens[1:]
-    return len(tokens) == 1 or tokens[1].text in ("_", "'")
+    if len(tokens) > 1 and tokens[1].text == "'":  # no sum: y' + y
+        return all(token.text not in ("+", "-", "*", "/") for token in tokens[2:])
+    return len(tokens) == 1 or tokens[1].text == "_"
 
 
 def _function_head(tokens: Sequence[Token]) -> tuple[str, str | None] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # The beginning of a paragraph that checks the answer or comments on it: `**Check:**`, `Note`.
-NOTE = re.compile(r"\W*(?:check|verification|verify|note|hint)\b", re.IGNORECASE)
+NOTE = re.compile(r"\W*(?:(?:double[- ])?check|verification|verify|note|hint)\b", re.IGNORECASE)
 
 # A closing paragraph that only offers help: `Would you like me to explain the steps?`
 _COURTESY = re.compile(

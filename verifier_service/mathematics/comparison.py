@@ -16,6 +16,7 @@ from verifier_service.mathematics.answer_parser import (
     parse_as_range,
     parse_with_letters,
 )
+from verifier_service.mathematics.bracketed_notes import with_quotient, without_brackets
 from verifier_service.mathematics.chemistry import (
     Chemistry,
     read_chemistry,
@@ -25,6 +26,7 @@ from verifier_service.mathematics.chinese_numerals import with_arabic_digits
 from verifier_service.mathematics.closing_statement import Joint
 from verifier_service.mathematics.conditions import read_condition
 from verifier_service.mathematics.decimals import significant_digits
+from verifier_service.mathematics.derivatives import variables_of_derivatives
 from verifier_service.mathematics.expression_parser import parse_number
 from verifier_service.mathematics.expressions import Number
 from verifier_service.mathematics.form import (
@@ -36,6 +38,7 @@ from verifier_service.mathematics.form import (
 )
 from verifier_service.mathematics.inequalities import same_solutions
 from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.number_bases import BasedNumber, based_number, writes_digits
 from verifier_service.mathematics.number_notation import roman_value, without_only
 from verifier_service.mathematics.option_letters import Option, labelled_option, several_letters
 from verifier_service.mathematics.periodic import same_family
@@ -91,6 +94,11 @@ class AnswerReading:
         return parse_with_letters(self.text)
 
     @cached_property
+    def based(self) -> BasedNumber | None:
+        """The number that the text is if it names its base."""
+        return None if self.number else based_number(unwrapped(self.text))
+
+    @cached_property
     def chemistry(self) -> Chemistry | None:
         """The chemical formula or reaction that the text can be."""
         return read_chemistry(unwrapped(self.text))
@@ -116,6 +124,9 @@ def _read_answer(text: str) -> AnswerReading:
         number = parse_number(plain[1])
         return AnswerReading(text, plain[1], (Quantity(number),), None, number=number)
     plain_text = without_text_commands(unwrapped(text))
+    simple = with_quotient(without_brackets(plain_text))
+    if simple != plain_text:
+        text = plain_text = simple
     numerals = without_only(plain_text)
     if numerals != plain_text:
         text = numerals
@@ -199,6 +210,21 @@ def _are_one_value(first: AnswerReading, second: AnswerReading) -> bool:
     return rounding is not None and significant_digits(rounding) >= MIN_DIGITS_OF_ROUNDING
 
 
+def meets(reference: AnswerReading, answer: AnswerReading, rules: Rules) -> bool | None:
+    """Whether an answer is that of a reference; None where that is not decided here.
+
+    As `same_answer`, but that a reference in a base asks for its digits in that base.
+    """
+    based = reference.based
+    if based is None or (reference.key == answer.key and answer.key):
+        return same_answer(reference, answer, rules)
+    *sides, last = unwrapped(answer.text).split("=")
+    if len(sides) > 1 or (sides and len(sides[0].strip()) > 1):  # 137 = 254_7
+        is_true = same_answer(reference, answer, rules) is True
+        return (is_true and writes_digits(last, based)) or writes_digits(answer.text, based)
+    return writes_digits(unwrapped(answer.text), based)
+
+
 def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool | None:
     """Whether two texts give the same answer; None where that is not decided here."""
     if left.key == right.key and left.key:
@@ -208,6 +234,8 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
     if left.number and right.number:  # as most pairs are
         return same_expression(left.number, right.number, rules)
     if left.condition and right.condition and left.condition != right.condition:
+        return False
+    if _differ_in_derivatives(left.text, right.text):
         return False
     if left.roman and right.roman:  # VI is not IV, though the product of its letters is
         return left.roman == right.roman
@@ -238,6 +266,12 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
     return None if None in verdicts else False
 
 
+def _differ_in_derivatives(left: str, right: str) -> bool:
+    """Whether two texts take derivatives by different letters: `dy/dx`, `dy/dt`."""
+    one = variables_of_derivatives(left)
+    return bool(one) and one != (variables_of_derivatives(right) or one)
+
+
 # A space in LaTeX that separates no two numbers: that of `AB \parallel CD`.
 _SPACE = re.compile(r"(?<!\d) | (?!\d)")
 
@@ -260,6 +294,8 @@ def wrong_form(reference: AnswerReading, answer: AnswerReading, form: Form) -> F
         UnreadableForm: the form must be the reference's, and that has no value here.
     """
     if form == "value" or (reference.key == answer.key and answer.key):
+        return None
+    if reference.based is not None:  # its digits are its form
         return None
     if answer.option is not None:
         if not answer.option.text:

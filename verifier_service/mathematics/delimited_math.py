@@ -58,11 +58,16 @@ def delimited(text: str) -> list[DelimitedMath]:
         if end < 0:
             unclosed.add(opening)
         elif text[position:end].strip():
-            found.append(
-                DelimitedMath(match.start(), end + len(opening), text[position:end].strip())
-            )
+            inside = _without_end_of_row(text[position:end])
+            found.append(DelimitedMath(match.start(), end + len(opening), inside))
             position = end + len(opening)
     return found
+
+
+def _without_end_of_row(inside: str) -> str:
+    r"""Mathematics without spaces around it and an end of a row behind it: `12` of `12 \\\\`."""
+    inside = inside.strip()
+    return inside[:-2].rstrip() if inside.endswith("\\\\") and len(inside) > 2 else inside
 
 
 def without_spans(text: str, spans: Sequence[DelimitedMath]) -> str:

@@ -25,6 +25,7 @@ from verifier_service.mathematics.bare_text import (
 )
 from verifier_service.mathematics.box_surroundings import formula_around, offered_behind
 from verifier_service.mathematics.boxes import boxes_in, is_mention
+from verifier_service.mathematics.bracketed_notes import without_footnotes
 from verifier_service.mathematics.cases import values_by_cases
 from verifier_service.mathematics.closing_notes import NOTE, without_notes
 from verifier_service.mathematics.closing_numbers import (
@@ -142,7 +143,7 @@ def extract(
         tags: names of the tags that the source `answer_tag` looks for.
     """
     after = without_next_question((after_reasoning(text) or "").replace("\r\n", "\n"))
-    after = visible_text(after, tuple(tags)).strip(BLANK)
+    after = without_footnotes(visible_text(after, tuple(tags))).strip(BLANK)
     after = _GOES_ON.sub(r", \\ldots", after) if ", ." in after or ",." in after else after
     if not after:
         return None
@@ -672,7 +673,9 @@ _ROW = re.compile(r"(?<![\d,.])(?:\d+ ){3,}\d+\W{0,9}$")
 def _last_expression(text: str) -> Extraction | None:
     """The last number of the last line, or the option that the line names."""
     lines = [line for line in text.split("\n") if line.strip() and not NOTE.match(line)]
-    line = lines[-1] if lines else ""
+    line = _without_remarks(lines[-1]) if lines else ""
+    if (verdict := _VERDICT_FIRST.fullmatch(line)) is not None:
+        return Extraction("last_expression", (verdict[1],))
     if "/" in line or "pm" in line or "minus" in line.lower():
         line = _TWO_SIGNS.sub("±", line)
     choices = _choices(line)
@@ -693,8 +696,39 @@ def _last_expression(text: str) -> Extraction | None:
     return _last_number(line)
 
 
+# A sentence in brackets about what was before, behind another one: ` (There were 40 at first.)`
+_IN_BRACKETS = re.compile(
+    r"(?<=[.!])\s\((?=[A-Z][^()]{0,100}\b(?:were|was|had|started|began|originally|initially)\b)"
+    r"(?![^()]*\b(?:or|but|actually|answers?|wrong|correct\w*|not|alternativ\w+"
+    r"|if|unless|maybe|perhaps|possibly|instead|wait|also|either|should|could|might|may|however"
+    r"|total|result|redo\w*|recount\w*|think|thought|let|now|mistake\w*"
+    r"|gave|found|i|so|thus|hence|therefore|it|sorry|makes?|rather|otherwise)\b|[^()]*n['’]t\b)"
+    r"[^()]{3,200}\.\)\s{0,9}\Z",
+    re.IGNORECASE,
+)
+# A check by arithmetic behind a sentence: ` Double check: 23 + 17 = 40.`
+_CHECK = re.compile(
+    r"(?<=[.!])\s(?:double[- ]check|check|verification|verify)(?:ing)?:\s"
+    r"[$\d][-−+*/×·÷\d\s.,$]{2,80}=[-−\d\s.,$]{1,30}\Z",
+    re.IGNORECASE,
+)
+# A verdict with its reason, and what follows from it: `No, 2 is prime. Thus the claim fails.`
+_VERDICT_FIRST = re.compile(
+    r"(Yes|No),\s(?:since\s|because\s|as\s)?[^.,;\n?]{0,80}\d[^.,;\n?]{0,80}\.\s"
+    r"(?:Thus|So|Hence|Therefore)\b"
+    r"(?![^\n]*\b(?:yes|no|true|but|however|answer|holds?|or|maybe|perhaps|if)\b)[^\d\n?]{3,100}",
+)
+
+
+def _without_remarks(line: str) -> str:
+    """A line without a sentence in brackets or a check by arithmetic behind its last sentence."""
+    return _CHECK.sub("", _IN_BRACKETS.sub("", line))
+
+
 def _last_number(line: str) -> Extraction | None:
     """The number, formula or list with which a line of prose ends."""
+    if (chance := _CHANCE.search(line, max(0, len(line) - MAX_BARE_CHARACTERS))) is not None:
+        return Extraction("last_expression", (chance[1] or chance[2],))
     sentences = _SENTENCE.split(line)
     if len(sentences) > 1 and breaks_off(sentences[-1]) and not NUMBER.search(sentences[-1]):
         return None
@@ -740,6 +774,13 @@ def _last_number(line: str) -> Extraction | None:
     return Extraction("last_expression", tuple(statements), "or" if len(statements) > 1 else "list")
 
 
+# A chance at the end of a line: `The probability is 1 in 8.`, `There is a 1 in 8 chance.`
+_CHANCE = re.compile(
+    r"\b(?:chance|probability|odds|likelihood)\s(?:[a-z]{1,12}\s){0,6}(?:is|are)\s"
+    r"(\d{1,9}\sin\s\d{1,9})[.!]?\s{0,9}\Z"
+    r"|\b(?:is|has|have)\san?\s(\d{1,9}\sin\s\d{1,9})\s(?:chance|probability)[.!]?\s{0,9}\Z",
+    re.IGNORECASE,
+)
 # Two signs for one number: the `plus or minus` of `It is plus or minus 5`.
 _TWO_SIGNS = re.compile(
     r"\b(?:plus|minus)\s*(?:or|/)\s*(?:plus|minus)\b|\+\s?/\s?[-−]|\\pm\b", re.IGNORECASE

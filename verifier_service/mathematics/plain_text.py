@@ -10,6 +10,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from verifier_service.mathematics.derivatives import with_primes
 from verifier_service.mathematics.interval_notation import with_usual_brackets
 from verifier_service.mathematics.notation import FUNCTIONS, GREEK, SHORT_WORDS
 from verifier_service.mathematics.number_notation import may_be_lakhs, with_plain_numbers
@@ -69,8 +70,6 @@ _BRACKETS = ("(", "[", "{", "\\{", "\\left")
 _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        # A derivative: `\frac{dy}{dx}` is the letter y with a prime.
-        (r"\\[dt]?frac\s*\{\s*d\s*([a-z])\s*\}\s*\{\s*d\s*([a-z])\s*\}", r"\1'"),
         # A colour: `\color{red}`.
         (r"\\textcolor\s*\{[^{}]*\}|\\color\s*\{[^{}]*\}", ""),
         # A factorial before an equality sign: `5!=120`; `5 != 6` and `x_1!=2` are denied ones.
@@ -317,7 +316,7 @@ def rewritten(text: str) -> str:
     """
     if "bf{" in text:
         text = _SPACED_DIGITS.sub(lambda number: number[0].replace(" ", ""), text)
-    text = _OTHER_TANGENT.sub(_as_tangent, without_remark(text))
+    text = with_primes(_OTHER_TANGENT.sub(_as_tangent, without_remark(text)))
     words = without_text_commands(text)
     if "\\" not in words and not _SIGN_IN_TEXT.search(text):
         text = words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verifier_service.mathematics.comparison import AnswerReading, same_answer
+from verifier_service.mathematics.comparison import AnswerReading, meets
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.values import (
     Grid,
@@ -24,7 +24,7 @@ def is_refuted(reference: AnswerReading, answer: AnswerReading, rules: Rules) ->
     """
     if not is_mathematics(reference) or not is_mathematics(answer):
         return False
-    return same_answer(reference, answer, rules) is False
+    return meets(reference, answer, rules) is False
 
 
 def is_mathematics(one: AnswerReading) -> bool:

@@ -24,8 +24,11 @@ def visible_text(text: str, tags: tuple[str, ...] = ()) -> str:
         text: the completion, or a part of it.
         tags: names of tags that hold the answer, which stay.
     """
+    text = _INVISIBLE.sub("", text)
+    if "【" in text:
+        text = _OPTION.sub(r" \1 ", text)
     if ">" in text[-8:]:
-        text = _without_end_tokens(text)
+        text = without_end_tokens(text)
     if _has_html(text, tags):
         text = _without_html(text, frozenset(tags))
     if "&" in text:
@@ -42,6 +45,11 @@ def visible_text(text: str, tags: tuple[str, ...] = ()) -> str:
     return text
 
 
+# A control character, or a mark of the direction of writing that moves no sign. Overrides stay:
+# behind one a reader sees 12 where the text has 21. A backspace may begin `\boxed`.
+_INVISIBLE = re.compile(r"[\x00-\x07\x0e-\x1f\x7f\u200e\u200f\u061c\u202a-\u202c\u2066-\u2069]")
+# An option in Chinese brackets: `【B】`.
+_OPTION = re.compile(r"【\s{0,3}([A-J])\s{0,3}】")
 # The beginning of a comment of HTML, or of an element that is struck out, hidden or no text.
 _HIDDEN = re.compile(
     r"<!--"
@@ -113,7 +121,7 @@ _END_TOKEN = re.compile(
 )
 
 
-def _without_end_tokens(text: str) -> str:
+def without_end_tokens(text: str) -> str:
     """The text without the tokens behind it that end a completion."""
     text = text.rstrip()
     while text.endswith(">"):

@@ -209,7 +209,7 @@ class Accuracy(SettlingVerifier):
             if len(extracted) > MAX_ANSWER_CHARACTERS:
                 return Judgement(0.0, EngineReason.TOO_LARGE, extracted)
             answer = _reading_of(found)
-            verdicts = [comparison.same_answer(one, answer, rules) for one in references]
+            verdicts = [comparison.meets(one, answer, rules) for one in references]
             equal = [one for one, same in zip(references, verdicts, strict=True) if same]
             fault = self._fault_of_form(equal, answer)
             if equal and fault is None:
@@ -254,7 +254,7 @@ class Accuracy(SettlingVerifier):
             faults: list[AccuracyReason] = []
             for text in texts:
                 one = comparison.read_answer(text)
-                is_same = comparison.same_answer(one, answer, rules)
+                is_same = comparison.meets(one, answer, rules)
                 if is_same is False:
                     continue
                 if is_same is None and not math_verify_comparison.accepts_either_way(

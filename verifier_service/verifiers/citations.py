@@ -129,6 +129,8 @@ def _judgement(answer: str, sources: _Sources) -> Judgement:
         return Judgement(0.0, CitationsReason.NO_CLAIM, shown, details)
     if is_malformed:
         return Judgement(0.0, CitationsReason.MALFORMED, shown, details)
+    if invented and not found:
+        return Judgement(0.0, CitationsReason.INVENTED, shown, details)
     if missed or len(found) < sources.minimum:
         return Judgement(0.0, CitationsReason.MISSING, shown, details)
     if invented:

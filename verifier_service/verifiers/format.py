@@ -40,7 +40,8 @@ class Format(TextVerifier):
 
     purpose: ClassVar[str] = (
         "1 if the completion is <think>...</think><answer>...</answer>: nothing but white space "
-        "outside, each tag exactly once and in order, both parts non-empty; else 0"
+        "outside, or tokens that end it, each tag exactly once and in order, both parts non-empty; "
+        "else 0"
     )
     reasons: ClassVar[Iterable[Reason]] = FormatReason
 
@@ -74,6 +75,12 @@ class Format(TextVerifier):
 
     def _judge(self, completion: Completion) -> Judgement:
         text = f"<{self.tags[0]}>{completion.text}" if self.prefilled else completion.text
+        if not text.rstrip().endswith(f"</{self.tags[1]}>"):
+            from verifier_service.mathematics.visible_text import (  # noqa: PLC0415
+                without_end_tokens,
+            )
+
+            text = without_end_tokens(text)
         reason = form_reason(text, [f"<{end}{tag}>" for tag in self.tags for end in ("", "/")])
         return Judgement(1.0 if reason is FormatReason.MATCHED else 0.0, reason)
 

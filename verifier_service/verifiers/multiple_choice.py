@@ -445,5 +445,7 @@ def _right_letter(reference: Mapping[str, Any], choices: Mapping[str, str]) -> s
         raise missing("answer", reference)
     letter = single_letter(answer) if isinstance(answer, str) else None
     if letter is None or (choices and letter not in choices):
-        raise bad("answer", "expected the letter of an option" + " of `choices`" * bool(choices))
+        found = f"found {str(answer)[:60]!r}" if isinstance(answer, str) else f"found {answer!r}"
+        expected = "expected the letter of an option" + " of `choices`" * bool(choices)
+        raise bad("answer", f"{found[:80]}, {expected}")
     return letter

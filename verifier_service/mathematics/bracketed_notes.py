@@ -1,0 +1,96 @@
+"""Brackets that add no factor to an answer: footnotes, what a number counts, its computation."""
+
+from __future__ import annotations
+
+import re
+
+from verifier_service.mathematics.spelled_numbers import NUMBER_WORDS
+from verifier_service.mathematics.units import unit_named
+
+MAX_CHARACTERS = 100
+"""Longest answer in which brackets and chances are read."""
+
+# Marks of footnotes behind a number or what it counts: the ` [2]` of `3 [2].`, `72 clips [1]`.
+_FOOTNOTE = re.compile(
+    r"(?P<kept>(?<![\w.])\d[\d,]{0,20}(?:\.\d{1,20})?"
+    r"(?:\s(?!(?:is|are|was|were|be|equals?|of|by|times|plus|minus|over|to|from|gives?|gets?|list"
+    r"|array|values?|vector|set|at|index|in|mod|modulo|and|or)\b)[A-Za-z]{2,20}){0,4})"
+    r"\s?\[\d{1,2}\](?:,?\s?\[\d{1,2}\]){0,4}(?=[.,;:!?*]{0,3}(?:\s|\Z)|(?<=\s\[\d\])[}<])"
+)
+# A sign of a congruence, whose modulus stands in such brackets in French: `n ≡ 1 [3]`.
+_CONGRUENCE = re.compile(r"≡|\\equiv|\bcongru", re.IGNORECASE)
+# A number and what it counts, or its unit, in brackets: `5 (apples)`, `12 (cm)`.
+_COUNTED = re.compile(
+    r"(?P<number>[-−]?\$?\d[\d.,/]{0,20})\s{1,3}\((?P<what>[A-Za-z][A-Za-z-]{0,20})\)"
+)
+_NO_NOUNS = frozenset(
+    (
+        "less plus minus times perhaps guess yes always is was this thus as negatives pass its"
+        " plusminus otherwise unless ones tens"
+    ).split()
+)
+# A computation behind its result: the ` (since 20 + 3 = 23)` of `23 (since 20 + 3 = 23)`.
+_SINCE = re.compile(
+    r"(?<=\d)\s{1,3}\((?:since|as|because|i\.e\.,?)\s\$?\d[-−+*/×·÷=\d\s.,$]{1,80}\)\s{0,3}\Z"
+)
+# A chance in words: `1 in 8`, `a 1 in 8 chance`, `one in eight`.
+_CHANCE = re.compile(
+    r"(?:an?\s)?(?P<part>\d{1,9}|[a-z]{3,9})[\s-]in[\s-](?:an?\s)?(?P<whole>\d{1,9}|[a-z]{3,9})"
+    r"(?:\s(?:chance|probability))?",
+    re.IGNORECASE,
+)
+_LARGE = {"hundred": 100, "thousand": 1000, "million": 10**6}
+
+
+def without_footnotes(text: str) -> str:
+    """The text without marks of footnotes behind its numbers.
+
+    >>> without_footnotes("The answer is 3 [2]."), without_footnotes("They sold 72 clips [1].")
+    ('The answer is 3.', 'They sold 72 clips.')
+    >>> without_footnotes("The answer is [2]."), without_footnotes("n ≡ 1 [3]")
+    ('The answer is [2].', 'n ≡ 1 [3]')
+    """
+    if "[" not in text or "]" not in text or _CONGRUENCE.search(text):
+        return text
+    return _FOOTNOTE.sub(r"\g<kept>", text)
+
+
+def without_brackets(text: str) -> str:
+    """The answer without brackets around what it counts, and without its computation in brackets.
+
+    >>> without_brackets("5 (apples)"), without_brackets("12 (cm)"), without_brackets("5 (wrong)")
+    ('5 apples', '12 cm', '5 (wrong)')
+    >>> without_brackets("23 (since 20 + 3 = 23)"), without_brackets("5 (2 + 3)")
+    ('23', '5 (2 + 3)')
+    """
+    if len(text) > MAX_CHARACTERS or "(" not in text:
+        return text
+    if (counted := _COUNTED.fullmatch(text)) is not None and _is_counted(counted["what"]):
+        return f"{counted['number']} {counted['what']}"
+    return _SINCE.sub("", text)
+
+
+def _is_counted(word: str) -> bool:
+    """Whether a word is a unit or the plural of a noun; a capital may be an option."""
+    if len(word) == 1:
+        return word.islower() and unit_named(word) is not None
+    is_plural = len(word) > 3 and word.islower() and word.endswith("s")
+    return unit_named(word) is not None or (is_plural and word not in _NO_NOUNS)
+
+
+def with_quotient(text: str) -> str:
+    """The quotient that a chance in words is; any other text as it is.
+
+    >>> with_quotient("1 in 8"), with_quotient("one in eight"), with_quotient("8 in 1")
+    ('1/8', '1/8', '8 in 1')
+    """
+    if len(text) > MAX_CHARACTERS or (chance := _CHANCE.fullmatch(text)) is None:
+        return text
+    part, whole = (_count(chance[name]) for name in ("part", "whole"))
+    return f"{part}/{whole}" if part and whole and part < whole else text
+
+
+def _count(text: str) -> int | None:
+    if text.isdecimal():
+        return int(text)
+    return NUMBER_WORDS.get(text.lower()) or _LARGE.get(text.lower())
