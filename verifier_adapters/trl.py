@@ -76,7 +76,7 @@ class RewardFunction:
         log_metric: Callable[[str, float], None] | None = None,
         **columns: Any,
     ) -> list[float | None]:
-        """The same as a coroutine."""
+        """Each reward as a call gives it; a coroutine. Raises VerifierError."""
         references, selections = self._asked(columns, len(completions))
         with naming_columns(selections):
             judgements = await self._verifier.judge_async(
