@@ -280,6 +280,27 @@ CITIES = {"A": "London", "B": "Paris", "C": "Rome", "D": "Both A and B"}
         ("不选【B】", "no_answer"),
         ("Answer\uff1aC", "different"),
         ("不要选B", "no_answer"),
+        ("【答案】B", "equal"),
+        ("【答案】B【解析】因为A错", "equal"),
+        ("【解析】A项错误。\n【答案】(B)", "equal"),
+        ("【答案】C\n【解析】B项错误。", "different"),
+        ("故选\uff1aB\uff0e", "equal"),
+        ("故选B\uff0e", "equal"),
+        ("故选C\uff0e", "different"),
+        ("故不选B\uff0e", "no_answer"),
+        ("不选(B)", "no_answer"),
+        ("不能选\uff08B\uff09", "no_answer"),
+        ("答案不是(B)", "no_answer"),
+        ("应该排除(B)", "no_answer"),
+        ("(B)不对", "no_answer"),
+        ("(B)是错误的", "no_answer"),
+        ("不选(A)，选(B)", "equal"),
+        ("排除(A)、(C)和(D)，所以选(B)", "equal"),
+        ("答案是(B)，不是(C)", "equal"),
+        ("正确答案不是(A)而是(B)", "equal"),
+        ("不正确的是(B)", "equal"),
+        ("错误的选项是(B)", "equal"),
+        ("(A)正确，(B)错误，故选(B)", "equal"),
         ("没选B", "no_answer"),
         ("正解はBではない", "no_answer"),
         ("정답은 B가 아니다", "no_answer"),
@@ -918,7 +939,17 @@ def test_another_value_or_a_refusal_names_no_option(
 
 
 @pytest.mark.parametrize(
-    "piece", ["answer is ", "if the answer is ", "A) x\n", "options A, ", "No, ", "\nChoices: "]
+    "piece",
+    [
+        "answer is ",
+        "if the answer is ",
+        "A) x\n",
+        "options A, ",
+        "No, ",
+        "\nChoices: ",
+        "不选(B)、",
+        "排除",
+    ],
 )
 def test_a_choice_is_found_in_linear_time(piece: str) -> None:
     reference = {"answer": "A", "choices": ["yes", "no"]}

@@ -584,9 +584,20 @@ _NEXT = rf"{_NOUN}{_OPTION}(?![)\]]?\s+(?i:is|are|must|remains?|stands|looks|see
 _OPTIONS = rf"{_NOUN}{_OPTION}(?:\s*,\s*{_NEXT})*(?:(?:\s*,)?\s+(?i:and|or)\s+{_NEXT})*"
 # The options that `not` denies: one, or a list that ends with `or`. In `not A, B` B is chosen.
 _NEITHER = rf"{_NOUN}{_OPTION}(?:(?:\s*,\s*{_NEXT})*(?:\s*,)?\s+(?i:n?or)\s+{_NEXT})?"
+# An option in Chinese, whose signs are no border of a word: `B`, `(B)`.
+_CHINESE_OPTION = r"\(?(?<![A-Za-z])[A-Z](?![A-Za-z])\)?"
+# Options that Chinese words reject: `不选(B)`, `答案不是B和C`, `排除(B)`, `(B)不对`, `B是错误的`.
+_REJECTED_IN_CHINESE = (
+    r"(?:[不未没沒别別勿](?:能|可以?|[应應][该該]?|[该該]|要)?[选選][择擇项項]?"
+    r"|不是|并非|不为|不為|排除|剔除|淘汰)(?:[选選][项項])?"
+    rf"\s?{_CHINESE_OPTION}(?:\s?[、和与與,]\s?{_CHINESE_OPTION}){{0,9}}"
+    rf"|{_CHINESE_OPTION}\s?(?:[选選]?[项項])?(?:[是为為]|被)?"
+    r"(?:错误|錯誤|错|錯|不对(?!称)|不對(?!稱)|不正确|不正確|不成立|排除)的?"
+)
 # Options with the words that reject them: `ruling out A and C`, `not (B)`, `B is wrong`.
 REJECTED_OPTION = re.compile(
-    rf"(?i:{_DISOWNING}(?:final[ ])?(?:option|choice|answer)s?(?:\s*(?:is|are|:))?\s*){_OPTIONS}"
+    rf"{_REJECTED_IN_CHINESE}"
+    rf"|(?i:{_DISOWNING}(?:final[ ])?(?:option|choice|answer)s?(?:\s*(?:is|are|:))?\s*){_OPTIONS}"
     rf"|(?i:\b(?:reject|eliminat|exclud|discard)(?:e?[sd]|e|ing)?\s+|\brul(?:e[sd]?|ing)\s+out\s+)"
     rf"{_OPTIONS}"
     rf"|\(?(?i:\b(?:and|but)\s+)?(?i:(?:\bnot|n['’]t)\s+){_NEITHER}"

@@ -377,7 +377,7 @@ _LETTER_AFTER = re.compile(
 # A reason behind letters: the `, because it is even` of `B, because it is even`.
 _REASON = re.compile(r"[\s,;]+(?:because|since)\b.*", re.IGNORECASE)
 # The end of a statement behind its letter: the `です。` of `Bです。`, the `, since` of `B, since`.
-_NEUTRAL_END = r"(?=[)）\]]?\s*(?:です|입니다|이다|项|項|选项)?\s*(?:[.。!！,，;；(（\n]|$))"
+_NEUTRAL_END = r"(?=[)）\]]?\s*(?:です|입니다|이다|项|項|选项)?\s*(?:[.。!！,，;；(（【\n]|$))"
 # The word for an answer before a letter, and no denial between them: `respuesta correcta es B`.
 _FOREIGN_ANSWER = (
     r"\b(?i:respuesta|réponse|risposta|resposta|antwort|ответ|odpowiedź|jawaban|cevap)"
@@ -386,7 +386,7 @@ _FOREIGN_ANSWER = (
 )
 # The same in scripts without spaces: `答案是B`, `正解はB`, `选B`, `정답은 B`.
 _EASTERN_ANSWER = (
-    r"(?:(?:答案|正解|答え|정답)(?:应该|應該|应|應)?[是为為はが은는：:\s]{0,4}[(（\[]?([A-Z])(?![A-Za-z])"
+    r"(?:(?:答案|正解|答え|정답)(?:应该|應該|应|應)?[】是为為はが은는：:\s]{0,4}[(（\[]?([A-Z])(?![A-Za-z])"
     r"|(?:(?:对应|正确|应选)的?|[，。；,;\s])选项(?:是|为|為|：|:)[：:\s]{0,3}[(（]?([A-Z])(?![A-Za-z])"
     r"|(?<![不未没沒别別勿])(?<![不未没沒][要该可能应應])[选選](?:择|擇)?[：:\s]{0,3}[(（]?([A-Z])(?![A-Za-z]))"
     rf"{_NEUTRAL_END}"
