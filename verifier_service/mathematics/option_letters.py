@@ -196,9 +196,13 @@ def named_letters(
     if listed:
         letters = _LONE_LETTER.findall(_JOINING_WORD.sub(" ", listed[0]))
         return {*map(str.upper, letters), *map(_upper, _ALTERNATIVE.finditer(kept))}
-    label = _LABEL.match(kept) or (_BEFORE_BRACKET.match(kept) if is_announced else None)
+    label = _LABEL.match(kept)
+    if label is None and is_announced:
+        label = _BEFORE_BRACKET.match(kept) or _BEFORE_CHINESE.match(kept)
     if label:
-        return {_upper(label), *_marked(f" {kept[label.end() :]}")}
+        rest = f" {kept[label.end() :]}"
+        further = set(_FURTHER_LABEL.findall(rest))
+        return {_upper(label), *_marked(rest), *(further if len(further) > 1 else ())}
     return _marked(kept)
 
 
@@ -358,10 +362,14 @@ _LABEL = re.compile(
     rf"{_NOUN}(?:[(\[]([A-Za-z])[)\]]|([A-Z])\s*[).:](?=\s|$)|([A-Z])\s+[-–—]\s)[\s:.,–—-]*",
     re.IGNORECASE,
 )
+# The letter of another option of a list, of which it has two more: the `B. ` of `A. 1 B. 2 C. 3`.
+_FURTHER_LABEL = re.compile(r"\s\(?([A-J])[).:、](?=\s|\W)")
 # A letter before its text, where that is known: the `B,` of `B, Paris`.
 _LETTER_BEFORE = re.compile(rf"{_NOUN}([A-Z])[\s,:(\[–—-]+", re.IGNORECASE)
 # A letter before a text in brackets: the `B ` of `B (Paris)`.
 _BEFORE_BRACKET = re.compile(r"([A-Z])\s+(?=\((?!\s*(?i:incorrect|wrong|false|not)\b))")
+# A letter before a reason in Chinese, where no space follows: the `B.` of `B.本题考查副词`.
+_BEFORE_CHINESE = re.compile(r"\(?([A-Z])\)?[.:](?=[一-鿿])")
 # A denial that is the text of the option labelled before it: `is not continuous`.
 _DENYING_TEXT = re.compile(
     r"(?:fails|(?:is|was)(?:\s+not|n['’]t))\s+"

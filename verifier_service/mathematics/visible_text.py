@@ -117,7 +117,7 @@ _MARKED = re.compile(r"\][(:]")
 _WHITE = re.compile(rf"\\color\s*{_COLOUR}")
 # A token that ends a completion: `</s>`, `<|im_end|>`.
 _END_TOKEN = re.compile(
-    r"</s>|(?i:<eos(?:_token)?>)|<end_of_(?:turn|text)>|<[|｜][\w▁|]{1,40}[|｜]>"
+    r"</s>|(?i:<eo[a-z](?:_token)?>)|<end_of_(?:turn|text)>|<[|｜][\w▁|]{1,40}[|｜]>"
 )
 
 

@@ -187,7 +187,7 @@ def _without_offers(text: str) -> tuple[str, str]:
 
 
 # The letters and brackets of full width of Chinese and Japanese, and the narrow ones for them.
-_NARROW = {0xFF08: "(", 0xFF09: ")", 0xFF0E: "."} | {
+_NARROW = {0xFF08: "(", 0xFF09: ")", 0xFF0C: ",", 0xFF0E: "."} | {
     code + 0xFEE0: chr(code) for code in map(ord, string.ascii_letters)
 }
 
