@@ -231,14 +231,17 @@ class _Progress(Generic[Step]):
         self._reply = Line(line)
 
     def failed(self, error: httpx.RequestError) -> None:
-        """Note that no response came; raises VerifierRejected for a request that cannot be sent."""
-        if isinstance(error, httpx.LocalProtocolError):
-            # Its message quotes the header's value, which may be the key.
+        """Note that no response came; raises VerifierRejected for a header that cannot be sent."""
+        if not isinstance(error, httpx.LocalProtocolError):
+            self._reply = NoResponse(f"{type(error).__name__}: {error}")
+            return
+        # Its message may quote a header's value, which may be the key.
+        if str(error).startswith("Illegal header"):
             raise VerifierRejected(
-                "the request breaks the rules of HTTP and cannot be sent; most likely a header has "
-                "a value that is not allowed, which is not shown here because it may be a key"
+                "a header of the request has a value that cannot be sent, which is not shown here "
+                "because it may be a key"
             ) from None
-        self._reply = NoResponse(f"{type(error).__name__}: {error}")
+        self._reply = NoResponse(type(error).__name__)
 
 
 @cache

@@ -68,7 +68,7 @@ class ServiceAccess:
     @property
     def key(self) -> str | None:
         """The bearer token to send; raises VerifierUnauthorized where no header can hold it."""
-        key = (self.api_key or os.environ.get(KEY_VARIABLE) or "").strip()
+        key = self._given_key or os.environ.get(KEY_VARIABLE, "").strip()
         if key.isascii() and key.isprintable():
             return key or None
         raise VerifierUnauthorized(
@@ -77,8 +77,12 @@ class ServiceAccess:
         )
 
     @property
+    def _given_key(self) -> str:
+        return (self.api_key or "").strip()
+
+    @property
     def _key_place(self) -> str:
-        return "argument api_key" if self.api_key else f"environment's {KEY_VARIABLE}"
+        return "argument api_key" if self._given_key else f"environment's {KEY_VARIABLE}"
 
     def attempts(self) -> Attempts:
         """The attempts of a new conversation."""

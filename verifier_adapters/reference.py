@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any
 
 from reward_verifier.errors import VerifierRejected
@@ -44,8 +45,10 @@ def reference_of(label: Any) -> dict[str, Any]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell of a table has no value: None, or NaN as pandas has it."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    """Whether a cell of a table has no value: None, NaN as numpy has it, or NA as pandas has it."""
+    if isinstance(value, Real):
+        return math.isnan(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def selection_of(columns: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -380,7 +380,7 @@ def test_a_key_is_sent_without_the_white_space_around_it(
 ) -> None:
     is_stream = call not in (waiting, awaiting)
     monkeypatch.setenv("REWARD_VERIFIER_API_KEY", " rv-secret\r\n")
-    for settings in ({}, {"api_key": "rv-secret \n"}):
+    for settings in ({}, {"api_key": " "}, {"api_key": "rv-secret \n"}):
         good = streamed(line(0, completion()), LAST) if is_stream else whole([completion()])
         service = Service(good)
         call(verifier(service, **settings), groups(1))
@@ -407,11 +407,20 @@ def test_a_request_that_breaks_http_is_not_sent_again_and_its_header_is_not_show
 ) -> None:
     key = str(uuid4())  # a text that no line of this file has, which the traceback quotes
     service = Service(httpx.LocalProtocolError(f"Illegal header value {key!r}"))
-    with pytest.raises(VerifierRejected, match="breaks the rules of HTTP") as error:
+    with pytest.raises(VerifierRejected, match="a header of the request has a value") as error:
         call(verifier(service), groups(1))
     assert len(service.requests) == 1
     shown = "".join(traceback.format_exception(error.value)) + caplog.text
     assert key not in shown
+
+
+@every
+def test_a_connection_that_broke_is_tried_again(call: Call) -> None:
+    is_stream = call not in (waiting, awaiting)
+    good = streamed(line(0, completion()), LAST) if is_stream else whole([completion()])
+    service = Service(httpx.LocalProtocolError("Can't send data when our state is ERROR"), good)
+    call(verifier(service), groups(1))
+    assert len(service.requests) == 2
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_a_model_whose_pass_fails_is_refused_with_the_error(
     monkeypatch.setattr(token_decoder._RoomyLayer, "update", fails)
     found = decoder_error(policy_of(LlamaConfig, policy))
     assert found == (
-        "a forward pass cannot be captured: operation not permitted when stream is capturing"
+        "a pass over one token fails: operation not permitted when stream is capturing"
     )
 
 
@@ -159,12 +159,12 @@ def test_the_decoder_is_used_where_the_model_permits_and_on_a_gpu_the_setting(
     policy: Policy, capsys: pytest.CaptureFixture[str]
 ) -> None:
     on_gpu = DEVICE == "cuda"
-    assert transformers_engine(policy, RolloutConfig())._graph_memory is not None
+    assert transformers_engine(policy, RolloutConfig())._own_decoder
     without = transformers_engine(policy, RolloutConfig(cuda_graphs=False))
-    assert (without._graph_memory is None) == on_gpu
+    assert without._own_decoder != on_gpu
     assert capsys.readouterr().out == ""
     other = policy_of(OTHER_ATTENTION["window"], policy)
-    assert transformers_engine(other, RolloutConfig())._graph_memory is None
+    assert transformers_engine(other, RolloutConfig())._own_decoder is False
     assert ("rollout.cuda_graphs: not with MistralForCausalLM" in capsys.readouterr().out) == on_gpu
 
 
@@ -195,7 +195,7 @@ def test_a_model_that_waits_for_the_gpu_is_refused_before_it_is_captured(policy:
     """Dynamic frequencies depend on the longest position so far, which Python asks the GPU for."""
     scaling = {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 10_000.0}
     dynamic = partial(LlamaConfig, rope_parameters=scaling)
-    assert "cannot be captured" in (decoder_error(policy_of(dynamic, policy)) or "")
+    assert "a pass over one token fails" in (decoder_error(policy_of(dynamic, policy)) or "")
     assert torch.rand(1, device="cuda") < 1
     assert decoder_error(policy_of(LlamaConfig, policy)) is None
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from reward_verifier import VerifierRejected
@@ -354,8 +355,8 @@ def test_ms_swift_names_and_leaves_alone_such_a_column(kind: type[Any]) -> None:
 
 
 @pytest.mark.parametrize("make", [trl.RewardFunction, trl.async_reward_function])
-def test_nan_is_a_missing_label_as_none_is(make: Callable[..., Any]) -> None:
-    nan = float("nan")
+@pytest.mark.parametrize("nan", [float("nan"), np.float32("nan")])
+def test_nan_is_a_missing_label_as_none_is(make: Callable[..., Any], nan: Any) -> None:
     labels, choices = [nan, "4", None], [nan, "math", nan]
     given = [RIGHT] * 3
     rewards = called(make(), ["?"] * 3, given, solution=labels, profile=choices)

@@ -707,6 +707,7 @@ def test_any_document_fits_itself_as_a_constant(document: Any) -> None:
         (f"<think>\n{PROGRAM}\n</think><answer>1</answer>", "no_code"),
         (PROGRAM, "missing_tag"),
         (f"<think>a</think><answer>\n{PROGRAM}\n</answer> more", "text_outside"),
+        (f"<think>a</think><answer>\n{PROGRAM}\n</answer><|im_end|>", "matched"),
         (f"<answer>\n{PROGRAM}\n</answer><think>a</think>", "wrong_order"),
         (f"<think></think><answer>\n{PROGRAM}\n</answer>", "empty_body"),
         (f"<think>a<think></think><answer>\n{PROGRAM}\n</answer>", "repeated_tag"),

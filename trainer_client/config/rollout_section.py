@@ -141,7 +141,7 @@ class RolloutConfig(Section):
         default=True,
         description="on a GPU the transformers engine computes each token by a CUDA graph, which "
         "takes a fraction of the time; where the model cannot be captured, the run says so and "
-        "samples without",
+        "samples without; on a CPU it decodes by the same loop without graphs in any case",
     )
     environment: EnvironmentConfig | None = Field(
         default=None, description="null: completions have one turn"

@@ -256,9 +256,12 @@ def decoder_error(model: PreTrainedModel) -> str | None:
     try:
         with torch.no_grad():
             difference = _difference(model, ids, mask)
-    except (RuntimeError, TypeError, ValueError) as error:
+    except (
+        *(RuntimeError, TypeError, ValueError, AssertionError),
+        *(AttributeError, IndexError, KeyError),
+    ) as error:
         # An operation waits for the GPU, say, or takes no mask of four dimensions.
-        return f"a forward pass cannot be captured: {_first_line(error)}"
+        return f"a pass over one token fails: {_first_line(error)}"
     is_half = model.dtype != torch.float32 or torch.is_autocast_enabled(model.device.type)
     limit = MAX_HALF_DIFFERENCE if is_half else MAX_DIFFERENCE
     return None if difference <= limit else f"log-probabilities are off by {difference:.2g}"

@@ -54,7 +54,8 @@ class TransformersEngine:
     def __init__(self, policy: Policy, *, batch_size: int, own_decoder: bool = False) -> None:
         self._policy = policy
         self._batch_size = batch_size
-        self._graph_memory = GraphMemory(policy.device) if own_decoder else None
+        self._own_decoder = own_decoder
+        self._graph_memory = GraphMemory(policy.device)
 
     def update_weights(self) -> None:
         """Nothing to do: the policy's own module samples."""
@@ -148,8 +149,8 @@ class TransformersEngine:
         mask = torch.tensor([[0] * (width - len(ids)) + [1] * len(ids) for ids in rows])
         mask = mask.to(policy.device)
         cache = self._read_once(rows, sequences, mask)
-        if self._graph_memory is not None and cache is not None:
-            self._decode(sequences, mask, cache, recorder, self._graph_memory)
+        if self._own_decoder and cache is not None:
+            self._decode(sequences, mask, cache, recorder)
             return
         while recorder.rows.numel():
             output = policy.model.generate(
@@ -177,13 +178,16 @@ class TransformersEngine:
         mask: Tensor,
         cache: DynamicCache,
         recorder: _Recorder,
-        memory: GraphMemory,
     ) -> None:
         """Generate as `_sample` does, without `generate`."""
         model = causal_model(self._policy.model)
         with decoding(model):
             decoder = TokenDecoder(
-                model, cache, mask, max_tokens=recorder.num_tokens_left, memory=memory
+                model,
+                cache,
+                mask,
+                max_tokens=recorder.num_tokens_left,
+                memory=self._graph_memory,
             )
             tokens = sequences[:, -1]
             while recorder.rows.numel():
@@ -205,7 +209,7 @@ class TransformersEngine:
         numbers: dict[tuple[int, ...], int] = {}
         prompt_of = [numbers.setdefault(tuple(ids), len(numbers)) for ids in rows]
         comes_twice = len(numbers) < len(rows)
-        if sequences.shape[1] < 2 or not (comes_twice or self._graph_memory is not None):
+        if sequences.shape[1] < 2 or not (comes_twice or self._own_decoder):
             return None
         first = torch.tensor([prompt_of.index(number) for number in range(len(numbers))])
         prompts = sequences[first.to(sequences.device), :-1]

@@ -39,7 +39,12 @@ def outcome_of_error(error: Exception) -> tuple[CodeReason, str]:
     """
     if isinstance(error, AssertionError):
         return CodeReason.WRONG_ANSWER, message_of(error) or "an assertion failed"
-    if type(error) is NameError and isinstance(error.name, str):
+    return _outcome_of_another_error(error)
+
+
+def _outcome_of_another_error(error: BaseException) -> tuple[CodeReason, str]:
+    is_programs = hasattr(error, "_from_program")
+    if type(error) is NameError and isinstance(error.name, str) and not is_programs:
         return CodeReason.RUNTIME_ERROR, f"there is no {error.name}"
     return _reason_of(error), text_of(error)
 
@@ -149,7 +154,7 @@ class _Results(unittest.TestResult):
 
     def addError(self, test: Any, err: Any) -> None:
         _raise_what_ends_all(err[1])
-        self.fail_test(test, _reason_of(err[1]), text_of(err[1]))
+        self.fail_test(test, *_outcome_of_another_error(err[1]))
 
     def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
         if err is None:

@@ -75,12 +75,6 @@ class Format(TextVerifier):
 
     def _judge(self, completion: Completion) -> Judgement:
         text = f"<{self.tags[0]}>{completion.text}" if self.prefilled else completion.text
-        if not text.rstrip().endswith(f"</{self.tags[1]}>"):
-            from verifier_service.mathematics.visible_text import (  # noqa: PLC0415
-                without_end_tokens,
-            )
-
-            text = without_end_tokens(text)
         reason = form_reason(text, [f"<{end}{tag}>" for tag in self.tags for end in ("", "/")])
         return Judgement(1.0 if reason is FormatReason.MATCHED else 0.0, reason)
 
@@ -92,7 +86,14 @@ class Format(TextVerifier):
 
 
 def form_reason(text: str, tags: Sequence[str]) -> FormatReason:
-    """The first fault in the form of a text with four tags; MATCHED where it has none."""
+    """The first fault in the form of a text with four tags; MATCHED where it has none.
+
+    Tokens that end a completion may stand behind it.
+    """
+    if not text.rstrip().endswith(tags[-1]):
+        from verifier_service.mathematics.visible_text import without_end_tokens  # noqa: PLC0415
+
+        text = without_end_tokens(text)
     counts = [text.count(tag) for tag in tags]
     if 0 in counts:
         return FormatReason.MISSING_TAG

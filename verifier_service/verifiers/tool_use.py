@@ -19,14 +19,16 @@ from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 FAILURE = (
     # Error: there is no file    [ERROR] refused    <error>no such tool</error>    fatal: no branch
-    r"^[\[<(]?(?i:(fatal |internal )?error|exception|fatal)[\]>)]?( ?\d+)?:"
+    r"^[\[<(]?(?i:(fatal |internal )?error( code)?|exception|fatal)[\]>)]?( ?\d+)?"
+    r"(:\s*($|[^\s\d.+-])|: ?\d{3} - | - )|^npm ERR!"
     r"|^[\[<](?i:error)[\]>]"
     # ValueError: no    requests.exceptions.ConnectTimeout    [Errno 2] No such file or directory
-    r"|^([A-Za-z_][A-Za-z0-9_.]*)?(Error|Exception|Timeout)(:|$)|^\[Errno \d+\]"
+    r"|^[A-Za-z_][A-Za-z0-9_.]*(Error|Exception|Timeout)(:|$)|^\[Errno \d+\]"
     r"|^Traceback \(most recent call last\)|^[a-z]+_(error|limit_exceeded)$"
     # {"is_error": true}    {"isError": true}    {"error": "bad"}    {"error": {"code": -32601}}
     r"|\"(is_error|isError)\": ?true"
-    r"|^\{(\"[a-z_]+\": ?(\"[^\"\\]*\"|[0-9.null]+), ?)*\"error\": ?(\"[^\"]|\{|\[[^\]]|true)"
+    r"|^\{ ?(\"[A-Za-z_]+\" ?: ?(\"[^\"\\]*\"|-?[0-9.]+|null|true|false), ?)*"
+    r"\"error\" ?: ?(\"[^\"]|\{\s*\"|\[\s*[^\]\s]|true)"
 )
 """The first or last line of an observation that tells of a failure, as Python, MCP and common tools
 write it."""
