@@ -151,7 +151,7 @@ def test_a_function_with_a_usual_name_is_tested_if_it_is_the_subject(
     right = f"{f}def gcd(a, b):\n    return gcd(b, a % b) if b else a"
     assert grader(right, asserts(code)).reason == "passed"
     assert grader(f"{f}def gcd(a, b): return 1", asserts(code)).reason == "wrong_answer"
-    assert grader(f, asserts(code)).reason == "wrong_answer"
+    assert grader(f, asserts(code)).reason == "runtime_error"
 
 
 # Modules

@@ -21,7 +21,7 @@ FAILURE = (
     # Error: there is no file    [ERROR] refused    <error>no such tool</error>    fatal: no branch
     r"^[\[<(]?(?i:(fatal |internal )?error( code)?|exception|fatal)[\]>)]?( ?\d+)?"
     r"(:\s*($|[^\s\d.+-])|: ?\d{3} - | - )|^npm ERR!"
-    r"|^[\[<](?i:error)[\]>]"
+    r"|^(\[|<)(?i:error)[\]>]"
     # ValueError: no    requests.exceptions.ConnectTimeout    [Errno 2] No such file or directory
     r"|^[A-Za-z_][A-Za-z0-9_.]*(Error|Exception|Timeout)(:|$)|^\[Errno \d+\]"
     r"|^Traceback \(most recent call last\)|^[a-z]+_(error|limit_exceeded)$"
