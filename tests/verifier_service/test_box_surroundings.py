@@ -147,3 +147,20 @@ def test_what_stands_in_another_line_or_is_a_power_is_no_operand(
 ) -> None:
     assert judge(Accuracy(), {"answer": reference}, wrong).score == 0
     assert judge(Accuracy(), {"answer": reference}, right).score == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "term", "text"),
+    [
+        ("2", "2x", r"If the coefficient is 1, the line is $y=\boxed{2}x$."),
+        ("3", "3x^2", r"Since the coefficient is 3, the derivative is $\boxed{3}x^2$."),
+        ("2", "2x", r"With leading coefficient 2 we get $\boxed{2}x$."),
+        ("37", "37x^3", r"The term with the largest coefficient is $\boxed{37}x^3$."),
+        ("3", "3x", r"The coefficient of $x$ is 3 and the line is $\boxed{3}x$."),
+    ],
+)
+def test_a_coefficient_named_earlier_leaves_the_term_as_the_answer(
+    number: str, term: str, text: str
+) -> None:
+    assert judge(Accuracy(), {"answer": term}, text).reason == "equal"
+    assert judge(Accuracy(), {"answer": number}, text).reason == "different"

@@ -164,7 +164,30 @@ def test_a_question_that_leads_to_the_answer_is_part_of_the_solution(text: str) 
 
 
 @pytest.mark.parametrize(
-    "piece", ["\nQuestion: ", "The answer is ", "\n", "answer is 5\n", "[INST]", "\nQ"]
+    "text",
+    [
+        "Problem: 2+2?\nThe answer is 4.<|im_start|>user\n3+3?<|im_end|>\n<|im_start|>assistant\n"
+        "The answer is 6.",
+        "Problem: 2+2?\nThe answer is 4.\n\nHuman: 3+3?\n\nAssistant: The answer is 6.",
+        "Problem: 2+2?\nThe answer is 4.\n[INST] 3+3? [/INST]\nThe answer is 6.",
+        "I add.\n\nFirst, 2+2. The answer is 4.\n\nProblem: Find 3+3.\n\nThe answer is 6.",
+        "Hence, answer = 4.\n\nProblem: Find 3+3.\n\nThe answer is 6.",
+        "**Final Answer:** 4\n\nProblem: Find 3+3.\n\nThe answer is 6.",
+        "I will answer this: see below.\n\nProblem: Find 2+2.\n\nThe answer is 4.",
+        "The answer is explained below.\n\nProblem: Find 2+2.\n\nThe answer is 4.",
+        "Let me answer the following question step by step: first I restate it.\n\n"
+        "**Problem:** Find 2+2.\n\nThe answer is 4.",
+        "For part one the answer is 6.\n\nProblem: part two\n\nThe answer is 4.",
+        "In the first part we get \\boxed{6}.\n\nProblem: part two\n\nThe answer is \\boxed{4}.",
+    ],
+)
+def test_only_an_answered_question_ends_the_completion(text: str) -> None:
+    assert judge(Accuracy(), {"answer": "4"}, text).reason == "equal"
+    assert judge(Accuracy(), {"answer": "6"}, text).reason == "different"
+
+
+@pytest.mark.parametrize(
+    "piece", ["\nQuestion: ", "The answer is ", "\n", "answer is 5\n", "[INST]", "\nQ", "\nUser:"]
 )
 def test_next_questions_are_found_in_linear_time(piece: str) -> None:
     assert_linear(without_next_question, piece)

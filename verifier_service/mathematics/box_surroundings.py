@@ -45,9 +45,16 @@ _SCALE = re.compile(
 )
 
 
-# Words that ask for the number before a power: the `coefficient is $` of `The coefficient is
-# $\boxed{37}x^3$.`
-_COEFFICIENT = re.compile(r"\bcoefficient\b(?!s)[^.\n]*\Z", re.IGNORECASE)
+# Words right before a box that ask for the number before a power: the `coefficient of $x^3$ is $`
+# of `The coefficient of $x^3$ is $\boxed{37}x^3$.`; but not those of `The term with the largest
+# coefficient is`, which may ask for the whole term.
+_COEFFICIENT = re.compile(
+    r"(?<!largest )(?<!greatest )(?<!highest )(?<!biggest )(?<!smallest )(?<!lowest )(?<!least )"
+    r"(?<!leading )(?<!maximum )(?<!minimum )(?<!maximal )(?<!minimal )\bcoefficient"
+    r"(?:\sof\s(?:(?!\s(?:is|equals)\s)[^.\n,=]){1,80})?(?:\s(?:is|equals)|\s?[=:])"
+    r"\s?[$\\(\[{* ]{0,9}\Z",
+    re.IGNORECASE,
+)
 # Powers of letters behind a box, which end their formula: the `x^3` of `\boxed{37}x^3$`.
 _POWERS = re.compile(
     rf"{_SPACE}(?:[a-zA-Z](?:\^(?:\d|\{{[^{{}}]{{1,9}}\}}))?){{1,3}}\s?(?:\$|\\[)\]]|[.,]|\Z)"

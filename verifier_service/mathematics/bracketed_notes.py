@@ -10,13 +10,24 @@ from verifier_service.mathematics.units import unit_named
 MAX_CHARACTERS = 100
 """Longest answer in which brackets and chances are read."""
 
-# Marks of footnotes behind a number or what it counts: the ` [2]` of `3 [2].`, `72 clips [1]`.
+# Marks of footnotes at the end of a sentence, behind a number that no operator joins to another one
+# or behind the word for what it counts: the ` [2]` of `3 [2].`, the ` [1]` of `72 clips [1].`
 _FOOTNOTE = re.compile(
-    r"(?P<kept>(?<![\w.])\d[\d,]{0,20}(?:\.\d{1,20})?"
-    r"(?:\s(?!(?:is|are|was|were|be|equals?|of|by|times|plus|minus|over|to|from|gives?|gets?|list"
-    r"|array|values?|vector|set|at|index|in|mod|modulo|and|or)\b)[A-Za-z]{2,20}){0,4})"
-    r"\s?\[\d{1,2}\](?:,?\s?\[\d{1,2}\]){0,4}(?=[.,;:!?*]{0,3}(?:\s|\Z)|(?<=\s\[\d\])[}<])"
+    r"(?P<kept>(?<![\w.])(?<![+*/×·^_])(?<![+*/×·^_−-]\s)(?<!\w[−-])(?<!times\s)(?<!cdot\s)"
+    r"\d[\d,]{0,20}(?:\.\d{1,20})?(?:\s(?P<what>[A-Za-z]{2,20}))?)"
+    r"\s?\[\d{1,2}\](?:,?\s?\[\d{1,2}\]){0,4}"
+    r"(?=[.!?*]{1,3}(?:[\s<]|\Z)|[ \t]{0,9}(?:\n|\Z)|(?<=\s\[\d\])[}<])"
 )
+# Words that look like plurals of nouns and have an answer behind them: `5 and 7 makes [12]`.
+_VERBS = frozenset(
+    (
+        "has is was does makes gives gets equals yields becomes leaves means totals adds comes"
+        " remains results costs needs takes pays owes earns buys sells saves spends eats drinks"
+        " walks runs drives travels reads writes wins scores holds contains weighs uses returns"
+        " produces shows finds says collects receives bakes plants works goes ends"
+    ).split()
+)
+_PLURALS = frozenset(("people", "children", "men", "women", "percent"))
 # A sign of a congruence, whose modulus stands in such brackets in French: `n ≡ 1 [3]`.
 _CONGRUENCE = re.compile(r"≡|\\equiv|\bcongru", re.IGNORECASE)
 # A number and what it counts, or its unit, in brackets: `5 (apples)`, `12 (cm)`.
@@ -25,10 +36,12 @@ _COUNTED = re.compile(
 )
 _NO_NOUNS = frozenset(
     (
-        "less plus minus times perhaps guess yes always is was this thus as negatives pass its"
-        " plusminus otherwise unless ones tens"
+        "plus minus times yes is was this thus as negatives its plusminus always anyways besides"
+        " ones tens fails holds works"
     ).split()
 )
+# Endings of adverbs and the like, which count nothing: those of `sometimes`, `perhaps`, `unless`.
+_NO_PLURAL = re.compile(r"(?:\wtimes|haps|wards|ous|ss)\Z")
 # A computation behind its result: the ` (since 20 + 3 = 23)` of `23 (since 20 + 3 = 23)`.
 _SINCE = re.compile(
     r"(?<=\d)\s{1,3}\((?:since|as|because|i\.e\.,?)\s\$?\d[-−+*/×·÷=\d\s.,$]{1,80}\)\s{0,3}\Z"
@@ -49,10 +62,18 @@ def without_footnotes(text: str) -> str:
     ('The answer is 3.', 'They sold 72 clips.')
     >>> without_footnotes("The answer is [2]."), without_footnotes("n ≡ 1 [3]")
     ('The answer is [2].', 'n ≡ 1 [3]')
+    >>> without_footnotes("After 3 days he has [12]."), without_footnotes("5 and 7 makes [12].")
+    ('After 3 days he has [12].', '5 and 7 makes [12].')
     """
     if "[" not in text or "]" not in text or _CONGRUENCE.search(text):
         return text
-    return _FOOTNOTE.sub(r"\g<kept>", text)
+    return _FOOTNOTE.sub(_without_mark, text)
+
+
+def _without_mark(footnote: re.Match[str]) -> str:
+    word = footnote["what"]
+    is_read = not word or word in _PLURALS or (word not in _VERBS and _is_counted(word))
+    return footnote["kept"] if is_read else footnote[0]
 
 
 def without_brackets(text: str) -> str:
@@ -75,7 +96,8 @@ def _is_counted(word: str) -> bool:
     if len(word) == 1:
         return word.islower() and unit_named(word) is not None
     is_plural = len(word) > 3 and word.islower() and word.endswith("s")
-    return unit_named(word) is not None or (is_plural and word not in _NO_NOUNS)
+    is_noun = word not in _NO_NOUNS and _NO_PLURAL.search(word) is None
+    return unit_named(word) is not None or (is_plural and is_noun)
 
 
 def with_quotient(text: str) -> str:

@@ -213,16 +213,30 @@ def _are_one_value(first: AnswerReading, second: AnswerReading) -> bool:
 def meets(reference: AnswerReading, answer: AnswerReading, rules: Rules) -> bool | None:
     """Whether an answer is that of a reference; None where that is not decided here.
 
-    As `same_answer`, but that a reference in a base asks for its digits in that base.
+    As `same_answer`, but that a reference in a base asks for its digits in that base. A number in
+    base ten may also be written without its base.
     """
     based = reference.based
     if based is None or (reference.key == answer.key and answer.key):
         return same_answer(reference, answer, rules)
+    if based.base == 10:
+        in_another_base = answer.based is not None and answer.based.base != 10
+        return False if in_another_base else same_answer(reference, answer, rules)
     *sides, last = unwrapped(answer.text).split("=")
     if len(sides) > 1 or (sides and len(sides[0].strip()) > 1):  # 137 = 254_7
+        if based_number(last) == BasedNumber(based.value, 10):  # 254_7 = 137_{10}
+            return all(_is_of(side, based) for side in sides) and any(
+                writes_digits(side, based) for side in sides
+            )
         is_true = same_answer(reference, answer, rules) is True
         return (is_true and writes_digits(last, based)) or writes_digits(answer.text, based)
     return writes_digits(unwrapped(answer.text), based)
+
+
+def _is_of(side: str, reference: BasedNumber) -> bool:
+    """Whether a side of an equation is a letter or the number of a reference with its base."""
+    number = based_number(side)
+    return len(side.strip()) == 1 if number is None else number.value == reference.value
 
 
 def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool | None:
@@ -295,7 +309,7 @@ def wrong_form(reference: AnswerReading, answer: AnswerReading, form: Form) -> F
     """
     if form == "value" or (reference.key == answer.key and answer.key):
         return None
-    if reference.based is not None:  # its digits are its form
+    if reference.based is not None and reference.based.base != 10:  # its digits are its form
         return None
     if answer.option is not None:
         if not answer.option.text:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from verifier_service.mathematics.plain_text import without_delimiters, without_text_commands
+from verifier_service.mathematics.plain_text import text_command_arguments, without_delimiters
 from verifier_service.mathematics.spelled_numbers import NUMBER_WORDS
 
 MAX_CHARACTERS = 200
@@ -24,10 +24,10 @@ class BasedNumber(NamedTuple):
 
 _BASE = r"(?P<base>\d{1,2}|[A-Za-z]{3,12})"
 _DIGITS = r"(?P<digits>[0-9A-Za-z]{1,100})"
-# A number with its base: `254_7`, `(2A)_{16}`, `254 in base seven`, `x = 254 (base 7)`.
+# A number with its base: `254_7`, `(2A)_{16}`, `254_{(7)}`, `254 in base 7`, `N = 254 (base 7)`.
 _BASED = re.compile(
-    rf"(?:[a-z]\s?=\s?)?(?P<sign>[-−]?)(?:\\left\s?)?\(?{_DIGITS}(?:\\right\s?)?\)?,?\s{{0,3}}"
-    rf"(?:_\s?\{{?\s?(?:base[\s-]?)?{_BASE}\s?\}}?|[(\[]?(?:in\s)?base[\s-]?(?P<word>\w{{1,12}})[)\]]?)"
+    rf"(?:[A-Za-z]\s?=\s?)?(?P<sign>[-−]?)(?:\\left\s?)?\(?{_DIGITS}(?:\\right\s?)?\)?,?\s{{0,3}}"
+    rf"(?:_\s?\{{?\s?\(?(?:base[\s-]?)?{_BASE}\)?\s?\}}?|[(\[]?(?:in\s)?base[\s-]?(?P<word>\w{{1,12}})[)\]]?)"
 )
 # A whole number as programs write it: `0b1011`, `0x2A`.
 _PREFIXED = re.compile(r"(?P<sign>[-−]?)0(?P<prefix>[xXoObB])(?P<digits>[0-9A-Fa-f]{1,100})")
@@ -38,7 +38,17 @@ _WRITTEN = re.compile(
     rf"\s?(?:=|is)\s?{_DIGITS}(?:_\s?\{{?\s?(?P<again>\w{{1,12}})\s?\}}?)?"
 )
 # Digits without a base, perhaps with spaces between groups: `254`, `(254)`, `1011 0110`.
-_BARE = re.compile(r"(?:[a-z]\s?=\s?)?(?P<sign>[-−]?)\(?(?P<digits>[0-9A-Za-z ]{1,120})\)?")
+_BARE = re.compile(r"(?:[A-Za-z]\s?=\s?)?(?P<sign>[-−]?)\(?(?P<digits>[0-9A-Za-z ]{1,120})\)?")
+# Spaces in LaTeX: the `\,` of `1011\,0110`.
+_THIN_SPACE = re.compile(r"\\[,;:! ]|~")
+# A space before a group of three or four digits, or a comma there: those of `1,011 011_2`.
+_GROUP_SPACE = re.compile(r"(?<=[0-9A-Fa-f]) (?=[0-9A-Fa-f]{3,4}(?![0-9A-Za-z]))")
+_GROUP_COMMA = re.compile(r"(?<=[0-9A-Fa-f])(?:,|\{,\})(?=[0-9A-Fa-f]{3,4}(?![0-9A-Za-z]))")
+# A sign of a base, without which no text names one.
+_MAY_NAME_BASE = re.compile("_|base|0|[₀-₉]")
+# A base in subscript digits: the `₁₆` of `2A₁₆`.
+_SUBSCRIPT = re.compile("[₀-₉]{1,3}")
+_SUBSCRIPT_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
 def based_number(text: str) -> BasedNumber | None:
@@ -49,7 +59,7 @@ def based_number(text: str) -> BasedNumber | None:
     >>> based_number("254"), based_number("9_2"), based_number("x_2")
     (None, None, None)
     """
-    if len(text) > MAX_CHARACTERS or not any(one in text for one in ("_", "base", "0")):
+    if len(text) > MAX_CHARACTERS or not _MAY_NAME_BASE.search(text):
         return None
     text = _plain(text)
     if (prefixed := _PREFIXED.fullmatch(text)) is not None:
@@ -64,11 +74,14 @@ def based_number(text: str) -> BasedNumber | None:
 def writes_digits(text: str, reference: BasedNumber) -> bool:
     """Whether a text has the digits of a reference, with its base or without one.
 
+    Commas may part groups of three or four digits.
+
     >>> [writes_digits(one, BasedNumber(137, 7)) for one in ("254", "254_7", "137", "254_8")]
     [True, True, False, False]
     """
     if len(text) > MAX_CHARACTERS:
         return False
+    text = _GROUP_COMMA.sub("", text)
     if (found := based_number(text)) is not None:
         return found == reference
     text = _plain(text)
@@ -83,8 +96,9 @@ def writes_digits(text: str, reference: BasedNumber) -> bool:
 
 
 def _plain(text: str) -> str:
-    text = without_text_commands(without_delimiters(text.replace("\\,", " ")))
-    return " ".join(text.split()).rstrip(".")
+    text = _SUBSCRIPT.sub(lambda base: f"_{{{base[0].translate(_SUBSCRIPT_DIGITS)}}}", text)
+    text = text_command_arguments(without_delimiters(_THIN_SPACE.sub(" ", text)))
+    return _GROUP_SPACE.sub("", " ".join(text.split())).rstrip(".")
 
 
 def _base(name: str) -> int | None:

@@ -57,30 +57,41 @@ def without_other_questions(text: str) -> str:
     return _CLAUSE.sub("", text)
 
 
-# The heading of a question at the beginning of a line, or a token that begins the turn of a user:
-# `Question:`, `**Problem:**`, `Q:`, `Human:`, `<|im_start|>user`. One with a number is a part.
+# The heading of a question at the beginning of a line: `Question:`, `**Problem:**`, `Q:`. One with
+# a number is a part.
 _HEADING = re.compile(
     r"(?:\A|\n)[ \t]{0,9}(?:#{1,4}[ ]|\*\*)?(?:(?:(?:Next|New)[ ])?(?:Question|Problem|Exercise)|Q"
-    r"|Human|User|Instruction)(?:\*\*)?[ ]?:"
+    r"|Instruction)(?:\*\*)?[ ]?:"
+)
+# The beginning of a turn of a user: `Human:` at the beginning of a line, `<|im_start|>user`.
+_TURN = re.compile(
+    r"(?:\A|\n)[ \t]{0,9}(?:#{1,4}[ ]|\*\*)?(?:Human|User)(?:\*\*)?[ ]?:"
     r"|<\|im_start\|>\s?user|<\|start_header_id\|>\s?user|\[INST\]"
 )
 _HEADING_SIGNS = (
     *("Question", "Problem", "Exercise", "Human", "User", "Instruction"),
     *("Q:", "Q :", "Q**", "<|", "[INST]"),
 )
-"""Signs without which no text has such a heading."""
-# An answer that is announced: `The answer is (B)`, `**Answer:** 5`, `\boxed{5}`, `#### 5`.
+"""Signs without which no text has such a heading or turn."""
+# An answer that is announced: `The answer is (B)`, `**Answer:** 5`, `\boxed{5}`, `#### 5`; neither
+# that of a part or an example nor `I will answer this: see below.`
 _ANNOUNCED = re.compile(
-    r"\b(?:answer|ans)\b[^\n.]{0,40}?(?:\bis\b|:|=)\W{0,9}[^\W_]|\\boxed\s?\{\s{0,3}[^\s}]"
+    r"(?:^[\W_]{0,9}(?:(?:so|thus|hence|therefore),?\s)?"
+    r"|\b(?:the|final|my|our|correct|right|best)\s[*_]{0,3})(?:answer|ans)\b"
+    r"[^\n.]{0,40}?(?:\bis\b|:|=)\W{0,9}(?!(?:see|below|given|found|explained)\b)[^\W_]|\\boxed\s?\{\s{0,3}[^\s}]"
     r"|####[ ]?\S|</answer>|(?:答案|选)[是为:：]?\W{0,3}\w",
     re.IGNORECASE,
 )
+# The end of a sentence about a part of the question: the `For part one ` before `the answer is 4`.
+_OF_A_PART = re.compile(r"\b(?:part|first|example)\b[^.!?\n]{0,200}\Z", re.IGNORECASE)
 _MAX_CLOSING_LINE = 600
 """Longest end of the line before a heading in which an announced answer is sought."""
 
 
 def without_next_question(text: str) -> str:
-    """The text up to the heading of a question with which it goes on right behind its answer.
+    """The text up to the question with which it goes on right behind its answer.
+
+    Any turn of a user may be that question; of headings, such as `Question:`, the first one alone.
 
     >>> without_next_question("The answer is (B).\\n\\nQuestion: What else? The answer is (A).")
     'The answer is (B).'
@@ -90,8 +101,15 @@ def without_next_question(text: str) -> str:
     if not any(map(text.__contains__, _HEADING_SIGNS)):  # the pattern takes far longer
         return text
     heading = _HEADING.search(text)
-    if heading is None:
-        return text
-    before = text[: heading.start()].rstrip()
-    start = max(before.rfind("\n") + 1, len(before) - _MAX_CLOSING_LINE)
-    return before if _ANNOUNCED.search(before, start) else text
+    starts = [turn.start() for turn in _TURN.finditer(text)]
+    for start in sorted(starts if heading is None else [*starts, heading.start()]):
+        if _has_answered(text[max(0, start - _MAX_CLOSING_LINE) : start].rstrip()):
+            return text[:start].rstrip()
+    return text
+
+
+def _has_answered(text: str) -> bool:
+    """Whether the last line of a text announces an answer that is none to a part."""
+    line = text[text.rfind("\n") + 1 :]
+    announced = _ANNOUNCED.search(line)
+    return announced is not None and _OF_A_PART.search(line, 0, announced.start()) is None
