@@ -835,6 +835,10 @@ WRITTEN: dict[str, list[tuple[str, str, str]]] = {
         ("3", "No, 2 is prime. So the answer is 3.", EQUAL),
         ("2", "No, 2 is prime. Thus the claim fails.", DIFFERENT),
         ("No", "No, 2 is prime. Thus the claim holds.", DIFFERENT),
+        ("Yes", "Yes, we take 3 cases. Thus the claim fails.", DIFFERENT),
+        ("Yes", "Yes, let us test 9 first. So the statement is false.", DIFFERENT),
+        ("Yes", "Yes, 4 is even. So the pair doesn't break.", DIFFERENT),
+        ("Yes", "Yes, 7 is not even. So the claim follows.", EQUAL),
     ],
     "signs around an answer": [
         ("23", "Answer - 23", EQUAL),

@@ -441,6 +441,41 @@ def test_another_value_may_solve_nothing(reference: str, text: str) -> None:
     assert judge(Accuracy(), {"answer": reference}, text).score == 1
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"Thus the answer is \boxed{5} because otherwise the sum would be odd, which is "
+        "impossible.",
+        r"So the minimum is $\boxed{5}$ because with 4 colors two neighbours would agree, "
+        "which is a contradiction.",
+        r"We conclude $n = \boxed{5}$ as $n=4$ gives $2=3$ which is impossible.",
+        "The answer is $5$ since the value $-5$ is a root which is extraneous.",
+        "The answer is 5. Without a calculator we cannot give an exact answer.",
+        r"\boxed{5} Remark: by hand we cannot find the answer without the formula.",
+        "The answer is 5. (One cannot give the answer without the table.)",
+    ],
+)
+def test_a_remark_about_something_else_takes_no_answer_back(text: str) -> None:
+    assert judge(Accuracy(), {"answer": "5"}, text).reason == "equal"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"We find $x = \boxed{5}$ which is impossible.",
+        r"The answer is $\boxed{5}$, which is a contradiction.",
+        "The answer is $x = 5$, which is extraneous.",
+        "The answer is 5 apples, which is impossible.",
+        "The answer is **5**, which is impossible.",
+        "The answer is 5. Without data we cannot provide a definitive answer.",
+        "The answer is 5. We cannot determine the answer from the given information.",
+        r"\boxed{5}. It is impossible to say which answer is right.",
+    ],
+)
+def test_a_remark_about_the_answer_takes_it_back(text: str) -> None:
+    assert judge(Accuracy(), {"answer": "5"}, text).reason == "no_answer"
+
+
 @pytest.mark.parametrize("reference", ["5", "6"])
 def test_a_value_that_is_also_announced_is_an_alternative(reference: str) -> None:
     found = judge(Accuracy(), {"answer": reference}, "The answer is 5. Also 6.")

@@ -964,3 +964,98 @@ def test_another_value_or_a_refusal_names_no_option(
 def test_a_choice_is_found_in_linear_time(piece: str) -> None:
     reference = {"answer": "A", "choices": ["yes", "no"]}
     assert_linear(lambda text: judge(MultipleChoice(), reference, text), piece)
+
+
+NONE_OF_THEM = ["Cannot be determined", "Not enough information"]
+REFUSALS = [
+    "The answer is D. It is impossible to determine the answer.",
+    "The answer is D, as we cannot determine the answer.",
+    "**D**\n\nWithout data we cannot determine the answer.",
+]
+
+
+@pytest.mark.parametrize("option", NONE_OF_THEM)
+@pytest.mark.parametrize("text", REFUSALS)
+def test_a_refusal_agrees_with_an_option_that_says_so(text: str, option: str) -> None:
+    reference = {"answer": "D", "choices": ["1", "2", "3", option]}
+    assert judge(MultipleChoice(), reference, text).reason == "equal"
+
+
+@pytest.mark.parametrize("text", REFUSALS)
+def test_a_refusal_takes_another_option_back(text: str) -> None:
+    reference = {"answer": "D", "choices": ["1", "2", "3", "4"]}
+    assert judge(MultipleChoice(), reference, text).reason == "no_answer"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [(REFUSALS[0], "no_answer"), (REFUSALS[1], "equal"), (REFUSALS[2], "no_answer")],
+)
+def test_without_choices_a_refusal_may_be_the_reason_of_an_option(text: str, reason: str) -> None:
+    assert judge(MultipleChoice(), {"answer": "D"}, text).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("I don't know.\n\nIt is the French one: Paris", "equal"),
+        ("It is the French one: Paris\n\nI don't know.", "no_answer"),
+        ("I don't know.\n\nIt is the English one: London", "different"),
+    ],
+)
+def test_words_before_an_option_named_by_its_text_take_nothing_back(text: str, reason: str) -> None:
+    reference = {"answer": "B", "choices": ["London", "Paris"]}
+    assert judge(MultipleChoice(), reference, text).reason == reason
+
+
+CASES = "If it is even, the answer is A. If it is odd, the answer is B."
+
+
+@pytest.mark.parametrize("choices", [None, ["x", "y"]])
+@pytest.mark.parametrize(
+    ("end", "reason"),
+    [
+        *[
+            (f" It is odd.{space}{answer}", "equal")
+            for space in (" ", "\n\n")
+            for answer in (r"\boxed{B}", "<answer>B</answer>", "**B**", "Final answer: B")
+        ],
+        (r" It is even. \boxed{A}", "different"),
+        (" So it is B.", "equal"),
+        ("", "ambiguous_answer"),
+        (" So it depends.", "ambiguous_answer"),
+        (" Otherwise: C", "ambiguous_answer"),
+    ],
+)
+def test_an_answer_behind_cases_chooses_one(
+    end: str, reason: str, choices: list[str] | None
+) -> None:
+    reference = {"answer": "B"} if choices is None else {"answer": "B", "choices": choices}
+    assert judge(MultipleChoice(), reference, CASES + end).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("choices", "letter", "text", "reason"),
+    [
+        (
+            ["Yes", "No"],
+            "A",
+            "Yes, I can help. We compute 7 mod 2 = 1. Therefore 7 is not even.",
+            "no_answer",
+        ),
+        (
+            ["True", "False"],
+            "A",
+            "True, the problem is tricky. We find a counterexample, and the claim fails.",
+            "no_answer",
+        ),
+        (["Yes", "No"], "A", "Yes, it is even. Its last digit is 4.", "equal"),
+        (["Yes", "No"], "A", "Yes, it is even, so it is not prime.", "equal"),
+        (["Yes", "No"], "B", "No, it is rough. It does not have a slope there.", "equal"),
+        (["True", "False"], "B", "False, the sum is odd. But this is true.", "no_answer"),
+    ],
+)
+def test_an_opening_verdict_counts_unless_a_conclusion_follows(
+    choices: list[str], letter: str, text: str, reason: str
+) -> None:
+    assert judge(MultipleChoice(), {"answer": letter, "choices": choices}, text).reason == reason

@@ -189,11 +189,15 @@ _REFUSING = re.compile(
     r"(?:(?:definitively|accurately|really|actually|correctly)\s+)?"
     r"(?:answer\s+(?:the|this)\s+question|(?:determine|provide|give|choose|select|identify|find|say|know)\s+"
     r"(?:(?:an?|the|this|any|which)\s+)?"
-    r"(?:(?:correct|definitive|definite|exact|final|right|specific)\s+){0,2}"
-    r"(?:answer|option)(?:\s+letter)?)"
-    r"(?=[ ]*(?:[.!;\n]|\Z|with\b|without|from|based|is\b))",
+    r"(?:(?:correct|definitive|definite|final|right|specific)\s+){0,2}"
+    r"(?:answer|option)(?:\s+letter)?(?:\s+is\s+(?:right|correct))?)"
+    r"(?:\s+(?:based\s+on|from|with)\s+(?:(?:the|this|given|provided|available)\s+){1,2}"
+    r"(?:data|information|context)(?:\s+(?:given|provided))?)?"
+    r"(?=[ ]*(?:[.!;\n]|\Z))",
     re.IGNORECASE,
 )
+# The end of the text before a clause that gives a reason: the `as ` of `, as we cannot tell`.
+_REASON = re.compile(r"\b(?:as|since|because)\s+\Z", re.IGNORECASE)
 # An answer that says itself that there is none: `Not enough information`.
 _SAYS_NONE = re.compile(
     r"\b(?:not|cannot|can['’]t|none|no|insufficient|unknown|impossible|indetermina\w+|undetermined)\b",
@@ -224,6 +228,13 @@ _UNFIT_SUBJECT = re.compile(
 )
 # A sign that a clause names several values: the `or` of `x = 5 or x = -5, which is impossible`.
 _SEVERAL = re.compile(r"[,;]|\b(?:or|and)\b", re.IGNORECASE)
+# An answer with at most a unit behind it: `$5$ apples`, `\boxed{5}$`.
+_ALONE = re.compile(
+    r"[\s:*(]{0,9}(?:\$[^$\n]{1,100}\$|\\boxed\{(?:[^{}\n]|\{[^{}\n]{0,50}\}){0,100}\}"
+    r"|[^\s$]{1,60}(?:\s=\s[^\s$]{1,60})?)?[\s$)}\]*.\\]{0,12}\w{0,30}",
+)
+# A word behind which a clause gives the reason of a value: the `as` of `x = 5 as x = 4 fails`.
+_GIVES_REASON = re.compile(r"\b(?:because|since|as|otherwise)\b", re.IGNORECASE)
 # The nought and the empty set, whose being impossible is the reason: `0, since it is impossible.`
 _NOUGHT = re.compile(
     r"(?<![\d.])0(?![\d.])|\b(?:no|none|never|zero|empty)\b|emptyset|varnothing|∅", re.IGNORECASE
@@ -346,13 +357,39 @@ _END = re.compile(r"[.!?](?=\s|$)|\n")
 
 def is_taken_back(text: str, position: int) -> bool:
     """Whether the text behind an answer takes it back, or says that no answer can be given."""
-    if _TAKEN_BACK.search(text, position):
-        return True
+    return is_retracted(text, position) or is_refused(text, position)
+
+
+def is_retracted(text: str, position: int) -> bool:
+    """Whether the text behind an answer takes it back: `I give up.`"""
+    return _TAKEN_BACK.search(text, position) is not None
+
+
+def is_refused(text: str, position: int, *, may_be_reason: bool = False) -> bool:
+    """Whether the text behind an answer, which does not say so itself, says that there is none.
+
+    >>> is_refused("It is D. We cannot determine the answer.", 7)
+    True
+    >>> is_refused("It is D, as we cannot determine the answer.", 7, may_be_reason=True)
+    False
+
+    Args:
+        text: a text.
+        position: the position behind the answer in it.
+        may_be_reason: whether a clause with `as`, `since` or `because` is a reason and no refusal.
+    """
     refusal = _REFUSING.search(text, position)
     if refusal is None:
         return False
     end = min(refusal.start(), position + _MAX_NONE)
+    if may_be_reason and _REASON.search(text, max(0, refusal.start() - 10), refusal.start()):
+        return False
     return _SAYS_NONE.search(text, max(0, position - _MAX_NONE), end) is None
+
+
+def says_none(answer: str) -> bool:
+    """Whether an answer says itself that there is none: `Not enough information`."""
+    return _SAYS_NONE.search(answer) is not None
 
 
 def is_undone(text: str, position: int, announcement: str = "") -> bool:
@@ -376,7 +413,8 @@ def is_undone(text: str, position: int, announcement: str = "") -> bool:
     if clause and not _CONTRAST.search(text, position, clause.start()):
         return True
     unfit = _UNFIT_CLAUSE.search(text, position, last)
-    if unfit and _is_about(answer := text[position : unfit.start()].rstrip(", ")):
+    answer = text[position : unfit.start()].rstrip(", ") if unfit else ""
+    if unfit and _ALONE.fullmatch(answer) and _is_about(answer):
         return not _comes_back(text, unfit.end(), answer)
     changed = _CHANGED.search(text, position, last)
     if changed and not ("divid" in changed[0] and _tells_remainder(text, position, last)):
@@ -403,7 +441,8 @@ def is_unfit(sentence: str) -> bool:
     if match is None or any(map(str.isdigit, sentence[match.end() :])):
         return False
     if match.re is _UNFIT_CLAUSE:
-        return _is_about(sentence[: match.start()].rstrip(", "))
+        before = sentence[: match.start()].rstrip(", ")
+        return _is_about(before) and not _GIVES_REASON.search(before)
     return any(map(str.isdigit, match["value"])) and _is_about(match["value"])
 
 

@@ -675,7 +675,7 @@ def _last_expression(text: str) -> Extraction | None:
     lines = [line for line in text.split("\n") if line.strip() and not NOTE.match(line)]
     line = _without_remarks(lines[-1]) if lines else ""
     if (verdict := _VERDICT_FIRST.fullmatch(line)) is not None:
-        return Extraction("last_expression", (verdict[1],))
+        return Extraction("last_expression", (verdict["verdict"],))
     if "/" in line or "pm" in line or "minus" in line.lower():
         line = _TWO_SIGNS.sub("±", line)
     choices = _choices(line)
@@ -712,11 +712,13 @@ _CHECK = re.compile(
     r"[$\d][-−+*/×·÷\d\s.,$]{2,80}=[-−\d\s.,$]{1,30}\Z",
     re.IGNORECASE,
 )
-# A verdict with its reason, and what follows from it: `No, 2 is prime. Thus the claim fails.`
+# A verdict with its reason, and what follows from it: `No, 2 is prime. Thus the claim fails.` A
+# denial follows from no `Yes`.
 _VERDICT_FIRST = re.compile(
-    r"(Yes|No),\s(?:since\s|because\s|as\s)?[^.,;\n?]{0,80}\d[^.,;\n?]{0,80}\.\s"
+    r"(?P<verdict>(?P<yes>Yes)|No),\s(?:since\s|because\s|as\s)?[^.,;\n?]{0,80}\d[^.,;\n?]{0,80}\.\s"
     r"(?:Thus|So|Hence|Therefore)\b"
-    r"(?![^\n]*\b(?:yes|no|true|but|however|answer|holds?|or|maybe|perhaps|if)\b)[^\d\n?]{3,100}",
+    r"(?![^\n]*\b(?:yes|no|true|but|however|answer|holds?|or|maybe|perhaps|if)\b)"
+    r"(?(yes)(?![^\n]*(?:\b(?:false|fails?|wrong|not|cannot|impossible)|n['’]t)\b))[^\d\n?]{3,100}",
 )
 
 

@@ -61,7 +61,6 @@ class MultipleChoice(TextVerifier):
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Read the reference, and return the judge of completions."""
-        from verifier_service.mathematics.denials import is_taken_back  # noqa: PLC0415
         from verifier_service.mathematics.option_letters import (  # noqa: PLC0415
             named_letters,
             opening_letter,
@@ -99,11 +98,10 @@ class MultipleChoice(TextVerifier):
                 letters |= {answer.also}
             if letters:
                 letters |= set(_CALLED_ANSWER.findall(_last_line(text)))
-            position = text.rfind(answer.statement)
-            position += len(answer.statement) if answer.is_announced else 0
-            if not letters or is_taken_back(text, position):
+            chosen = [choices[one] for one in letters if one in choices]
+            if not letters or _is_taken_back(text, answer, chosen):
                 return Judgement(0.0, MultipleChoiceReason.NO_ANSWER, answer.text)
-            if len(letters) > 1 or _depends(text):
+            if len(letters) > 1 or _depends(text, letters, choices):
                 return Judgement(0.0, MultipleChoiceReason.AMBIGUOUS_ANSWER, answer.text)
             if letters == {right}:
                 return Judgement(1.0, MultipleChoiceReason.EQUAL, answer.text)
@@ -274,29 +272,56 @@ _CONDITIONAL = re.compile(
 )
 
 
-def _depends(text: str) -> bool:
-    """Whether the last answer of a text has a condition, and another condition another answer.
+def _depends(text: str, chosen: set[str], choices: Mapping[str, str]) -> bool:
+    """Whether a text has an answer for each of several cases, and does not end with the chosen one.
 
-    >>> _depends("If x > 0, the answer is A. If x < 0, the answer is B.")
+    >>> _depends("If x > 0, the answer is A. If x < 0, the answer is B.", {"B"}, {})
     True
-    >>> _depends("If x > 0, the answer is A. If x < 0, the answer is B. So the answer is B.")
+    >>> _depends("If x > 0, the answer is A. If x < 0, the answer is B. So it is B.", {"B"}, {})
     False
     """
+    from verifier_service.mathematics.option_letters import named_letters  # noqa: PLC0415
+
     last = text.rfind("answer ")
     if last < 0:
         return False
     end = text[max(0, last - MAX_CASES_CHARACTERS) :]
     cases = list(_CONDITIONAL.finditer(end)) if "answer " in end[:-7] else []
-    letters = {case[1] for case in cases}
-    return (
-        len(letters) > 1
-        and end.rfind("answer ") < cases[-1].end()
-        and not _CONCLUDES.search(end, cases[-1].end())
+    if len({case[1] for case in cases}) < 2:
+        return False
+    behind = end[cases[-1].end() :].lstrip(" .,;:)*")
+    found = final_answer(behind)
+    if found and named_letters(found.text, choices, is_announced=found.is_announced) == chosen:
+        return False
+    alone = _ALONE_AT_END.search(behind)
+    return alone is None or {alone[1]} != chosen
+
+
+# A letter that ends a text as a sentence of its own: the `B` of `It is odd. **B**`.
+_ALONE_AT_END = re.compile(r"[.:!\n][ *(]{1,5}([A-Z])[ *).]{0,5}\s{0,9}\Z")
+
+
+def _is_taken_back(text: str, answer: FinalAnswer, chosen: Sequence[str]) -> bool:
+    """Whether words behind an answer take it back, or say that none is right.
+
+    The latter is no denial of an option that says so itself: `Cannot be determined`.
+    """
+    from verifier_service.mathematics.denials import (  # noqa: PLC0415
+        is_refused,
+        is_retracted,
+        says_none,
     )
 
-
-# A word behind two cases that chooses one: the `So` of `So it is B.`
-_CONCLUDES = re.compile(r"\b(?:so|thus|hence|therefore|since|as)\b", re.IGNORECASE)
+    position = text.rfind(answer.statement)
+    if position < 0:  # the statement is no part of the text, so nothing stands behind it
+        position = len(text)
+    elif answer.is_announced:
+        position += len(answer.statement)
+    if is_retracted(text, position):
+        return True
+    if any(map(says_none, chosen)):
+        return False
+    return is_refused(text, position, may_be_reason=not chosen)
 
 
 MAX_CASES_CHARACTERS = 1000
@@ -340,6 +365,30 @@ _SECOND_VERDICT = re.compile(
 )
 
 
+# Words of a conclusion, and words that contradict a yes or a no: `So it is not.`, `It is true.`
+_CONCLUDES = r"therefore|so|thus|hence|conclusion|however"
+_CONTRADICTS_YES = re.compile(
+    rf"\b(?:{_CONCLUDES}|fails?|false|not|cannot)\b|n['\u2019]t\b", re.IGNORECASE
+)
+_CONTRADICTS_NO = re.compile(rf"\b(?:{_CONCLUDES}|holds?|true)\b", re.IGNORECASE)
+# The space between two sentences.
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+(?=\S)")
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a text that opens with a verdict goes on to a conclusion that may be another.
+
+    >>> _goes_on("Yes, I can help. So 7 is odd."), _goes_on("Yes, it is so.")
+    (True, False)
+    """
+    text = text.strip(" *\n")
+    match = _VERDICT.match(text)
+    if match is None or _BETWEEN_SENTENCES.search(text, match.end()) is None:
+        return False
+    is_yes = match[1].casefold() in ("yes", "true")
+    return (_CONTRADICTS_YES if is_yes else _CONTRADICTS_NO).search(text, match.end()) is not None
+
+
 def _namer_by_value(choices: Mapping[str, str]) -> Callable[[FinalAnswer, str], set[str]]:
     """A function that finds the one option that has the value of an answer, or is its verdict."""
 
@@ -367,7 +416,7 @@ def _namer_by_value(choices: Mapping[str, str]) -> Callable[[FinalAnswer, str], 
 
     def named_otherwise(answer: FinalAnswer, text: str) -> set[str]:
         if not answer.is_announced:
-            return _opening_verdict(text, choices)
+            return set() if _goes_on(text) else _opening_verdict(text, choices)
         return equal_choices(answer.statement) or _opening_verdict(answer.text, choices)
 
     return named_otherwise
