@@ -112,7 +112,7 @@ def async_reward_function(
 ) -> Callable[..., Any]:
     """A reward function that TRL awaits together with others; arguments as of `RewardFunction`.
 
-    It is a `functools.partial` of a coroutine method: every version of TRL recognises that as
+    It is a `functools.partial` of a coroutine function: every version of TRL recognises that as
     asynchronous, and it can be pickled, which a nested function cannot.
     """
     function = RewardFunction(
@@ -122,9 +122,22 @@ def async_reward_function(
         name=name,
         own_verifiers=own_verifiers,
     )
-    reward = partial(function.awaited)
+    reward = partial(verifier_reward, function)
     reward.__name__ = name  # type: ignore[attr-defined]  # for TRL before 1.16
     return reward
+
+
+async def verifier_reward(
+    function: RewardFunction, /, *texts: Any, **columns: Any
+) -> list[float | None]:
+    """The rewards of a `RewardFunction`, awaited; since 1.16 TRL's logs have this function's name.
+
+    Args:
+        function: holds the settings, so that a column may have the name of one.
+        texts: prompts and completions, where they are not among the columns.
+        columns: what else `RewardFunction.awaited` takes.
+    """
+    return await function.awaited(*texts, **columns)
 
 
 _OF_TRL = frozenset({"completion_ids", "trainer_state", "environments"})
