@@ -107,3 +107,10 @@ def test_a_module_is_split_when_there_is_no_other() -> None:
     ran = run(collection, {"m00": 1.0})
     assert sorted(chain.from_iterable(ran)) == sorted(collection)
     assert all(ran)
+
+
+def test_xdist_still_asks_for_a_scheduler() -> None:
+    """With another name of the hook all tests would pass, and modules be split."""
+    from xdist import newhooks  # noqa: PLC0415
+
+    assert hasattr(newhooks, "pytest_xdist_make_scheduler")
