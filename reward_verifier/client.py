@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import httpx
 
-from reward_verifier.errors import VerifierNonsense, VerifierRejected
+from reward_verifier.errors import VerifierNonsense, VerifierUnauthorized
 from reward_verifier.protocol import (
     Conversation,
     NoResponse,
@@ -231,13 +231,13 @@ class _Progress(Generic[Step]):
         self._reply = Line(line)
 
     def failed(self, error: httpx.RequestError) -> None:
-        """Note that no response came; raises VerifierRejected for a header that cannot be sent."""
+        """Note that no response came; raises VerifierUnauthorized for a header of no use."""
         if not isinstance(error, httpx.LocalProtocolError):
             self._reply = NoResponse(f"{type(error).__name__}: {error}")
             return
         # Its message may quote a header's value, which may be the key.
         if str(error).startswith("Illegal header"):
-            raise VerifierRejected(
+            raise VerifierUnauthorized(
                 "a header of the request has a value that cannot be sent, which is not shown here "
                 "because it may be a key"
             ) from None

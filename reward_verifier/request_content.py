@@ -63,7 +63,7 @@ number
         if not math.isfinite(value):
             raise UnsendableValue(f"{place} is {value}: JSON has no such number")
     elif value is not None and not isinstance(value, int):
-        raise UnsendableValue(f"{place} is of the type {type(value).__name__}: JSON has none such")
+        raise UnsendableValue(f"{place} is of the type {type(value).__name__}: JSON cannot hold it")
 
 
 def _require_utf_8(text: str, place: str) -> None:

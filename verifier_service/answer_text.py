@@ -52,6 +52,25 @@ def after_reasoning(text: str) -> str | None:
     return text
 
 
+# A token that ends a completion: `</s>`, `<|im_end|>`.
+_END_TOKEN = re.compile(
+    r"</s>|(?i:<eo[a-z](?:_token)?>)|<end_of_(?:turn|text)>|<[|\uff5c][\w▁|]{1,40}[|\uff5c]>"
+)
+
+
+def without_end_tokens(text: str) -> str:
+    """The text without the tokens behind it that end a completion."""
+    text = text.rstrip()
+    while text.endswith(">"):
+        start = text.rfind("<")
+        if start < 0 or not _END_TOKEN.fullmatch(text, start):
+            break
+        if text.endswith("</s>") and "<s>" in text:  # an element
+            break
+        text = text[:start].rstrip()
+    return text
+
+
 def answer_part(text: str, part: AnswerPart = "answer") -> str | None:
     """A part of a completion, without white space around it; None where it is missing or empty.
 

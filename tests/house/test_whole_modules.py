@@ -110,7 +110,7 @@ def test_a_module_is_split_when_there_is_no_other() -> None:
 
 
 def test_xdist_still_asks_for_a_scheduler() -> None:
-    """With another name of the hook all tests would pass, and modules be split."""
+    """All tests would pass without the hook, and modules would be split."""
     from xdist import newhooks  # noqa: PLC0415
 
     assert hasattr(newhooks, "pytest_xdist_make_scheduler")

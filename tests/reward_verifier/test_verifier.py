@@ -407,7 +407,7 @@ def test_a_request_that_breaks_http_is_not_sent_again_and_its_header_is_not_show
 ) -> None:
     key = str(uuid4())  # a text that no line of this file has, which the traceback quotes
     service = Service(httpx.LocalProtocolError(f"Illegal header value {key!r}"))
-    with pytest.raises(VerifierRejected, match="a header of the request has a value") as error:
+    with pytest.raises(VerifierUnauthorized, match="a header of the request has a val") as error:
         call(verifier(service), groups(1))
     assert len(service.requests) == 1
     shown = "".join(traceback.format_exception(error.value)) + caplog.text

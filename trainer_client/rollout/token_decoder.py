@@ -35,6 +35,15 @@ ROOM_TOKENS = 512
 """Tokens for which keys and values get room at a time, when theirs is used up."""
 ROOM_MULTIPLE = 64
 """Room is a multiple of it: attention kernels read aligned masks."""
+# An operation waits for the GPU, say, or a model's own code takes no mask of four dimensions.
+_ERRORS_OF_A_PASS = (
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 
 class GraphMemory:
@@ -256,11 +265,7 @@ def decoder_error(model: PreTrainedModel) -> str | None:
     try:
         with torch.no_grad():
             difference = _difference(model, ids, mask)
-    except (
-        *(RuntimeError, TypeError, ValueError, AssertionError),
-        *(AttributeError, IndexError, KeyError),
-    ) as error:
-        # An operation waits for the GPU, say, or takes no mask of four dimensions.
+    except _ERRORS_OF_A_PASS as error:
         return f"a pass over one token fails: {_first_line(error)}"
     is_half = model.dtype != torch.float32 or torch.is_autocast_enabled(model.device.type)
     limit = MAX_HALF_DIFFERENCE if is_half else MAX_DIFFERENCE

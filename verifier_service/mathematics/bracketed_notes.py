@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from verifier_service.mathematics.spelled_numbers import NUMBER_WORDS
+from verifier_service.mathematics.spelled_numbers import NUMBER_WORDS, SCALE_WORDS
 from verifier_service.mathematics.units import unit_named
 
 MAX_CHARACTERS = 100
@@ -52,7 +52,6 @@ _CHANCE = re.compile(
     r"(?:\s(?:chance|probability))?",
     re.IGNORECASE,
 )
-_LARGE = {"hundred": 100, "thousand": 1000, "million": 10**6}
 
 
 def without_footnotes(text: str) -> str:
@@ -115,4 +114,4 @@ def with_quotient(text: str) -> str:
 def _count(text: str) -> int | None:
     if text.isdecimal():
         return int(text)
-    return NUMBER_WORDS.get(text.lower()) or _LARGE.get(text.lower())
+    return NUMBER_WORDS.get(text.lower()) or SCALE_WORDS.get(text.lower())

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from verifier_service.mathematics.spelled_numbers import NUMBER_WORDS
+
 # A number in prose: `1 3/4`, `10:30 a.m.`, `3:4`, `$1,250.50`, `-.5`, `20%`, `\frac{1}{2}`.
 NUMBER = re.compile(
     r"""(?<![A-Za-z0-9_.,])(?:±\s*|[-−])?[$€£]?[-−]?
@@ -202,10 +204,7 @@ _NO_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 
-_SMALL_NUMBER = (
-    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
-    r"|twenty)"
-)
+_SMALL_NUMBER = f"(?:{'|'.join(word for word, value in NUMBER_WORDS.items() if 0 < value <= 20)})"
 # A sentence that says how many things there are, and perhaps which: `So there are 4 queries with a
 # value lower than 0.50.`, `After the third day, there was a total of four people left.`
 _THERE_IS = re.compile(

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from verifier_service.answer_text import without_end_tokens
 from verifier_service.mathematics.notation import brace_pairs
 
 
@@ -115,23 +116,6 @@ _MAY_HIDE = re.compile(
 _MARKED = re.compile(r"\][(:]")
 # A command that makes white what follows in its group: the `\color{white}` of `{\color{white}5}`.
 _WHITE = re.compile(rf"\\color\s*{_COLOUR}")
-# A token that ends a completion: `</s>`, `<|im_end|>`.
-_END_TOKEN = re.compile(
-    r"</s>|(?i:<eo[a-z](?:_token)?>)|<end_of_(?:turn|text)>|<[|｜][\w▁|]{1,40}[|｜]>"
-)
-
-
-def without_end_tokens(text: str) -> str:
-    """The text without the tokens behind it that end a completion."""
-    text = text.rstrip()
-    while text.endswith(">"):
-        start = text.rfind("<")
-        if start < 0 or not _END_TOKEN.fullmatch(text, start):
-            break
-        if text.endswith("</s>") and "<s>" in text:  # an element
-            break
-        text = text[:start].rstrip()
-    return text
 
 
 def _has_html(text: str, kept: Sequence[str]) -> bool:

@@ -5,9 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 from urllib.parse import urlsplit
 
+from pydantic import AfterValidator, SecretStr
+
 WEIGHT = ";weight="
+
+
+def _fits_in_a_header(key: SecretStr) -> SecretStr:
+    text = key.get_secret_value().strip()
+    if not text.isascii() or not text.isprintable():
+        raise ValueError("expected ASCII without control characters")
+    return SecretStr(text)
+
+
+EndpointKey = Annotated[SecretStr, AfterValidator(_fits_in_a_header)]
+"""A bearer token, without the white space around it."""
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, SecretStr, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from verifier_service.model_judge.endpoints import read_endpoint
+from verifier_service.model_judge.endpoints import EndpointKey, read_endpoint
 from verifier_service.model_judge.protocols import Protocol
 from verifier_service.model_judge.templates import (
     read_pair_template,
@@ -28,7 +28,7 @@ class JudgeSettings(BaseSettings):
     http://gpu-1:8000/v1;weight=2; default: none, answers that rules leave open are unverifiable"""
     judge_model: Annotated[str | None, Field(validate_default=True)] = None
     """name of the judge at its endpoints"""
-    judge_key: SecretStr | None = None
+    judge_key: EndpointKey | None = None
     """API key of the endpoints; give it as a variable, since flags can be read by other users"""
     judge_template: str = "yes_no"
     """wording of the question about an answer: yes_no, yes_no_json, yes_no_logprobs, xverify,
@@ -54,7 +54,7 @@ class JudgeSettings(BaseSettings):
     """how the reward model is asked: vllm_classify, vllm_pooling, vllm_score, openrlhf or slime"""
     reward_model_name: str | None = None
     """name of the reward model at vLLM; default: the one that is served"""
-    reward_model_key: SecretStr | None = None
+    reward_model_key: EndpointKey | None = None
     """API key of the reward model; give it as a variable, since flags can be read by others"""
 
     @field_validator("judge_url", "reward_model_url", mode="before")
@@ -95,14 +95,6 @@ class JudgeSettings(BaseSettings):
         if value % 2 == 0:
             raise ValueError("expected an odd number, so that more than half decide")
         return value
-
-    @field_validator("judge_key", "reward_model_key")
-    @classmethod
-    def _fits_in_a_header(cls, value: SecretStr | None) -> SecretStr | None:
-        text = "" if value is None else value.get_secret_value().strip()
-        if not text.isascii() or not text.isprintable():
-            raise ValueError("expected ASCII without control characters")
-        return None if value is None else SecretStr(text)
 
     @field_validator("judge_model")
     @classmethod

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from verifier_service.model_judge.endpoints import read_endpoint
+from verifier_service.model_judge.endpoints import EndpointKey, read_endpoint
 
 LeanProtocol = Literal["kimina", "repl"]
 
@@ -23,7 +23,7 @@ class LeanSettings(BaseSettings):
     lean_protocol: LeanProtocol = "kimina"
     """protocol of these servers: kimina is that of the Kimina Lean server (POST /verify), repl the
     JSON of Lean's REPL, as LeanInteract has it, posted to the URL itself"""
-    lean_key: SecretStr | None = None
+    lean_key: EndpointKey | None = None
     """API key of these servers; give it as a variable, since flags can be read by other users"""
     lean_calls_at_once: Annotated[int, Field(ge=1, le=4096)] = 16
     """proofs that the servers check at the same time"""
@@ -43,11 +43,3 @@ class LeanSettings(BaseSettings):
         for url in value:
             read_endpoint(url, field="lean_url")
         return value
-
-    @field_validator("lean_key")
-    @classmethod
-    def _fits_in_a_header_of_lean(cls, value: SecretStr | None) -> SecretStr | None:
-        text = "" if value is None else value.get_secret_value().strip()
-        if not text.isascii() or not text.isprintable():
-            raise ValueError("expected ASCII without control characters")
-        return None if value is None else SecretStr(text)

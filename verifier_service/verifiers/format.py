@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
+from verifier_service.answer_text import without_end_tokens
 from verifier_service.completion import Completion
 from verifier_service.instructions.visible import is_blank
 from verifier_service.reason import Reason
@@ -91,8 +92,6 @@ def form_reason(text: str, tags: Sequence[str]) -> FormatReason:
     Tokens that end a completion may stand behind it.
     """
     if not text.rstrip().endswith(tags[-1]):
-        from verifier_service.mathematics.visible_text import without_end_tokens  # noqa: PLC0415
-
         text = without_end_tokens(text)
     counts = [text.count(tag) for tag in tags]
     if 0 in counts:
