@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from verifier_service.workers.template import name_of
+
 
 def children(pid: int) -> list[int]:
     """The children of all threads of a process."""
@@ -26,13 +28,25 @@ def children(pid: int) -> list[int]:
 
 
 def fork_servers(pid: int, module: str) -> list[int]:
-    """Those children of a process that run a module of ours, whose children are its workers."""
-    found = []
-    for child in children(pid):
-        with suppress(FileNotFoundError, ProcessLookupError):
-            if module.encode() in Path(f"/proc/{child}/cmdline").read_bytes():
-                found.append(child)
-    return found
+    """The fork servers of a process that run a module of ours; their children are its workers."""
+    templates = [
+        child for child in children(pid) if b"verifier_service.workers.template" in _command(child)
+    ]
+    name = name_of(module)
+    return [one for found in templates for one in children(found) if name_in_list(one) == name]
+
+
+def name_in_list(pid: int) -> str:
+    """The name that a process has in a list of processes; empty if it has ended."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""
+
+
+def _command(pid: int) -> bytes:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
 
 
 def tree(pid: int) -> list[int]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import sys
 from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +35,11 @@ from verifier_service.large_requests.request_process import (
 from verifier_service.profiles import profiles_from_json
 from verifier_service.validation import invalid_request
 from verifier_service.workers.fork_server import fork_server
+
+
+def serve(control: socket.socket) -> None:
+    """Fork a process for each call until the other side of control is closed."""
+    fork_server(control, serve_call)
 
 
 def serve_call(connection: socket.socket, body: int) -> None:
@@ -133,7 +137,3 @@ _routes = FastAPI(openapi_url=None)
 _routes.add_exception_handler(RequestValidationError, _raise_invalid_request)
 for _router in (executions.router, *ROUTERS.values()):
     _routes.include_router(_router)
-
-
-if __name__ == "__main__":
-    fork_server(socket.socket(fileno=int(sys.argv[1])), serve_call)

@@ -26,6 +26,8 @@ KILL_SECONDS = 0.2
 MAX_KILLS_PER_CALL = 3
 """An average. On a busy machine a call lasts for more kills, and an item that is killed again and
 again fails."""
+KILLS = ("workers",) * 10 + ("servers",) + ("workers",) * 10 + ("templates",) + ("workers",) * 20
+"""Kinds of processes that are killed, in turn: workers are forked from servers, and servers from a template."""
 POISON_SHARE = 0.02
 HANG_UP_SHARE = 0.1
 SIZES = (1, 16, 64, 700)
@@ -60,14 +62,17 @@ def test_nothing_is_lost_while_workers_are_killed(tmp_path: Path) -> None:
         assert answered["completions"] >= NUM_COMPLETIONS
         assert answered["hung up"] > 0
         assert killed["workers"] > 20
+        assert killed["servers"] > 0
+        assert killed["templates"] > 0
         assert answered["scored"] > 0.9 * 2 * NUM_COMPLETIONS
         assert "Traceback" not in log.read_text()
 
 
 def alone(url: str) -> dict[str, Verdicts]:
-    """The verdicts on each text by itself, of an undisturbed service."""
+    """The verdicts on each text by itself, of an undisturbed service that has had all kinds."""
     found = {}
     with httpx.Client(base_url=url, timeout=600) as http:
+        assert post(http, PLAIN * 3).status_code == 200
         for text in (*dict.fromkeys(PLAIN), *POISONED):
             found[text] = post(http, [text]).json()["groups"][0]["completions"][0]["verdicts"]
     return found
@@ -134,19 +139,27 @@ def without_time(verdict: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def killing(service: int, answered: Counter[str]) -> Iterator[Counter[str]]:
-    """Kill a worker, or the process of a request, every KILL_SECONDS or more seldom."""
+    """Kill a process every KILL_SECONDS or more seldom.
+
+    It is mostly a worker or the process of a request, sometimes what they are forked from.
+    """
     killed: Counter[str] = Counter()
     stop = threading.Event()
 
     def kill() -> None:
         chance = random.Random(0)
+        servers: set[int] = set()  # they live on after their template
         while not stop.wait(KILL_SECONDS):
-            servers = children(service)
-            found = [process for server in servers for process in children(server)]
-            if found and killed["workers"] < MAX_KILLS_PER_CALL * (1 + answered["calls"]):
+            templates = children(service)
+            servers.update(*map(children, templates))
+            servers = {server for server in servers if Path(f"/proc/{server}").exists()}
+            workers = [worker for server in servers for worker in children(server)]
+            kinds = {"workers": workers, "servers": sorted(servers), "templates": templates}
+            kind = KILLS[killed.total() % len(KILLS)]
+            if kinds[kind] and killed.total() < MAX_KILLS_PER_CALL * (1 + answered["calls"]):
                 with suppress(ProcessLookupError):
-                    os.kill(chance.choice(found), signal.SIGKILL)
-                    killed["workers"] += 1
+                    os.kill(chance.choice(kinds[kind]), signal.SIGKILL)
+                    killed[kind] += 1
 
     thread = threading.Thread(target=kill)
     thread.start()

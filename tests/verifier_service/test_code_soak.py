@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from tests.processes import children, until_async
+from tests.processes import children, name_in_list, until_async
 from verifier_service.completion import Completion
 from verifier_service.verdict import Verdict
 from verifier_service.worker_pools import CODE_LIMITS
@@ -283,10 +283,8 @@ def workers() -> list[int]:
 
 def what(pid: int) -> str:
     """Whether a process is a code worker, or a zygote or its child."""
-    with contextlib.suppress(OSError):
-        command = Path(f"/proc/{pid}/cmdline").read_bytes()
-        return "worker" if b"verifier_service.workers.code_worker" in command else "zygote"
-    return "gone"
+    names = {"code_worker": "worker", "": "gone"}
+    return names.get(name_in_list(pid), "zygote")
 
 
 @pytest.mark.slow

@@ -132,8 +132,8 @@ EARLY = """
 import sys
 from verifier_service.workers import server_process
 server_process.start_early("verifier_service.workers.text_worker")
-(early,) = server_process._early.values()
-print(early.process.pid, len([name for name in sys.modules if name.startswith("verifier_service")]))
+ours = [name for name in sys.modules if name.startswith("verifier_service")]
+print(server_process._template._process.pid, len(ours))
 """
 
 

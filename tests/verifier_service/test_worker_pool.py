@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TypeVar
 
 import pytest
@@ -295,9 +297,27 @@ def test_without_descriptors_a_fork_server_gives_no_worker_and_loses_none() -> N
         source.close()
 
 
+def run_as_fork_server(monkeypatch: pytest.MonkeyPatch, script: str, *arguments: str) -> None:
+    """Have a script run in place of each fork server, with the descriptor of its control socket."""
+
+    class Template:
+        def fork(self, _module: str, control: socket.socket) -> None:
+            command = [sys.executable, "-c", script, str(control.fileno()), *arguments]
+            self.process = subprocess.Popen(command, pass_fds=[control.fileno()])
+
+        def release(self) -> None:
+            self.process.wait()
+
+    monkeypatch.setattr(server_process, "_template", Template())
+
+
 FORKS_UNLESS = """
 import errno, os, socket, sys
 from verifier_service.workers.fork_server import fork_server
+from verifier_service.workers.template import say_hello
+
+control = socket.socket(fileno=int(sys.argv[1]))
+say_hello(control)
 
 def fork(fork=os.fork):
     if os.path.exists(sys.argv[2]):
@@ -306,18 +326,14 @@ def fork(fork=os.fork):
 
 os.fork = fork
 serve = lambda connection, _: connection.sendall(connection.recv(1))
-fork_server(socket.socket(fileno=int(sys.argv[1])), serve)
+fork_server(control, serve)
 """
 
 
 def test_a_fork_that_fails_ends_neither_the_fork_server_nor_its_workers(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def start(_: str, control: int) -> object:
-        command = [sys.executable, "-c", FORKS_UNLESS, str(control), str(tmp_path / "full")]
-        return subprocess.Popen(command, pass_fds=[control])
-
-    monkeypatch.setattr(server_process, "_start", start)
+    run_as_fork_server(monkeypatch, FORKS_UNLESS, str(tmp_path / "full"))
     source = sources.ForkServer("", LIMITS.memory_bytes)
     try:
         first = source.start_worker()
@@ -338,6 +354,10 @@ def test_a_fork_that_fails_ends_neither_the_fork_server_nor_its_workers(
 ENDS_AT_ONCE = """
 import os, socket, sys
 from verifier_service.workers.fork_server import fork_server
+from verifier_service.workers.template import say_hello
+
+control = socket.socket(fileno=int(sys.argv[1]))
+say_hello(control)
 
 def fork(fork=os.fork, pidfd_open=os.pidfd_open):
     pid = fork()
@@ -349,24 +369,22 @@ def fork(fork=os.fork, pidfd_open=os.pidfd_open):
     return os.getpid()  # one that has the pid now
 
 os.fork = fork
-fork_server(socket.socket(fileno=int(sys.argv[1])), None)
+fork_server(control, None)
 """
 
 
 def test_a_worker_whose_pid_another_process_has_got_is_not_watched(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def start(_: str, control: int) -> object:
-        command = [sys.executable, "-c", ENDS_AT_ONCE, str(control)]
-        return subprocess.Popen(command, pass_fds=[control])
-
-    monkeypatch.setattr(server_process, "_start", start)
+    run_as_fork_server(monkeypatch, ENDS_AT_ONCE)
     source = sources.ForkServer("", LIMITS.memory_bytes)
-    before = len(os.listdir("/proc/self/fd"))
+    open_files = []
     try:
-        with pytest.raises(WorkerStartError, match=r"watched: .* No such process"):
-            source.start_worker()
-        assert len(os.listdir("/proc/self/fd")) == before
+        for _ in range(2):
+            with pytest.raises(WorkerStartError, match=r"watched: .* No such process"):
+                source.start_worker()
+            open_files.append(len(os.listdir("/proc/self/fd")))
+        assert open_files[0] == open_files[1]
     finally:
         source.close()
 
@@ -375,9 +393,8 @@ def test_a_process_that_ended_before_it_was_told_its_terms_is_replaced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It is started before the terms are known, and may have ended by then."""
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    monkeypatch.setattr(server_process, "_start", lambda _module, _control: ended)
+    ended = SimpleNamespace(fork=lambda _module, _control: None, release=lambda: None)
+    monkeypatch.setattr(server_process, "_template", ended)
     source = sources.CodeWorkers(num_workers=1)
     try:
         with pytest.raises(WorkerStartError, match=r"takes no terms: .* Broken pipe"):

@@ -16,7 +16,6 @@ import itertools
 import logging
 import os
 import socket
-import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import NoReturn, Self, TypeVar
@@ -73,6 +72,11 @@ T = TypeVar("T")
 
 Reply = CachedVerdicts | TaskReply | Reserved
 """Replies of the API process, each to a message with the same number."""
+
+
+def serve(control: socket.socket) -> None:
+    """Fork a process for each request until the other side of control is closed."""
+    fork_server(control, serve_request)
 
 
 def serve_request(connection: socket.socket, body: int) -> None:
@@ -337,7 +341,3 @@ def _add(reply: Reply, verdicts: list[TaskResult]) -> None:
     if reply.no_workers:
         raise NoWorkers
     verdicts += task_verdicts.decode(reply.verdicts)
-
-
-if __name__ == "__main__":
-    fork_server(socket.socket(fileno=int(sys.argv[1])), serve_request)

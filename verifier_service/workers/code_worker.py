@@ -70,10 +70,9 @@ START_SECONDS = 2.0
 """Longest time for which a worker that starts takes its turn as a program does."""
 
 
-def serve_code_workers() -> None:
-    """Take the terms, then fork a worker for each order, until the parent closes the socket."""
+def serve(control: socket.socket) -> None:
+    """Take the terms, then fork a worker for each order, until the other side closes control."""
     hide_process()
-    control = socket.socket(fileno=int(sys.argv[1]))
     message, descriptors, _, _ = socket.recv_fds(control, MAX_MESSAGE_BYTES, NUM_SHARED)
     if not message:
         return  # no workers are wanted
@@ -244,7 +243,3 @@ async def verdict_of(
     except SandboxError as error:
         log.error("a program could not be run: %s", error)
         return failed(CodeReason.SANDBOX_ERROR, time.perf_counter() - start)
-
-
-if __name__ == "__main__":
-    serve_code_workers()

@@ -1,7 +1,8 @@
 """Processes that fork workers, confined ones among them.
 
-It starts with a clean environment and has one thread, so forking it is safe and costs milliseconds.
-It imports the modules that its workers need and receives no text from outside.
+Each is forked from the `template`, with a clean environment and one thread, so forking it is safe
+and costs milliseconds. It imports the modules that its workers need and receives no text from
+outside.
 
 A worker has a socket to the parent and one more descriptor. One that parses hostile text is
 confined by the layers of the sandbox: it can read modules that it may have to import, and nothing
@@ -18,6 +19,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -71,6 +73,25 @@ def fork_workers(
         control: a Unix socket; each message has a new worker's socket and one more descriptor.
         become_worker: is called in each worker, with the message, the socket and the descriptor.
     """
+
+    def become(message: bytes, descriptors: list[int]) -> None:
+        become_worker(message, socket.socket(fileno=descriptors[0]), descriptors[1])
+
+    fork_for_messages(control, become, partial(_reply, control))
+
+
+def fork_for_messages(
+    control: socket.socket,
+    become: Callable[[bytes, list[int]], None],
+    on_fork: Callable[[int | OSError], None],
+) -> NoReturn:
+    """Fork a process for each message, until the other side of control is closed.
+
+    Args:
+        control: a Unix socket, whose messages come with descriptors.
+        become: is called in each process, with the message and its descriptors.
+        on_fork: is called in this process, with the pid, or why there is no process.
+    """
     log_in_worker()
     signal.signal(signal.SIGCHLD, _reap)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -79,47 +100,48 @@ def fork_workers(
         message, descriptors, _, _ = socket.recv_fds(control, MAX_MESSAGE_BYTES, 2)
         if not message:
             os._exit(0)  # an interpreter that ends would first free all objects of its modules
-        # A worker that is reaped before pidfd_open cannot be opened any more.
+        # A process that is reaped before pidfd_open cannot be opened any more.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         try:
             pid = os.fork()
         except OSError as error:
-            socket.send_fds(control, [str(error).encode()], [])
+            on_fork(error)
         else:
             if pid == 0:
                 control.close()
-                _run_to_exit(become_worker, message, descriptors)
-            _send_pidfd(control, pid)
+                _run_to_exit(become, message, descriptors)
+            on_fork(pid)
         for descriptor in descriptors:
             os.close(descriptor)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
 
 
 def _run_to_exit(
-    become_worker: Callable[[bytes, socket.socket, int], None],
-    message: bytes,
-    descriptors: list[int],
+    become: Callable[[bytes, list[int]], None], message: bytes, descriptors: list[int]
 ) -> NoReturn:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
     try:
-        become_worker(message, socket.socket(fileno=descriptors[0]), descriptors[1])
+        become(message, descriptors)
     except (BrokenPipeError, ConnectionResetError):
         os._exit(0)  # the parent is gone
     except SystemExit:  # it has logged why
         os._exit(1)
     except BaseException as error:  # noqa: BLE001  the message may have text of a model
-        log.error("a worker ends: %s at %s", type(error).__name__, raised_at(error))
+        log.error("a process ends: %s at %s", type(error).__name__, raised_at(error))
         os._exit(1)
     os._exit(0)
 
 
-def _send_pidfd(control: socket.socket, pid: int) -> None:
+def _reply(control: socket.socket, forked: int | OSError) -> None:
     """Reply about a new worker. Without a free descriptor the reply has no pidfd."""
+    if isinstance(forked, OSError):
+        socket.send_fds(control, [str(forked).encode()], [])
+        return
     pidfds = []
     with contextlib.suppress(OSError):
-        pidfds.append(os.pidfd_open(pid))
-    socket.send_fds(control, [str(pid).encode()], pidfds)
+        pidfds.append(os.pidfd_open(forked))
+    socket.send_fds(control, [str(forked).encode()], pidfds)
     for pidfd in pidfds:
         os.close(pidfd)
 

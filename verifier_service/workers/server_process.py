@@ -1,6 +1,7 @@
-"""Starts the process of a fork server: early, where its imports can go on beside a command's.
+"""Starts fork servers: early, where their imports can go on beside a command's.
 
-It loads nothing of ours, so that a command can start one before it loads anything itself.
+All are forked from one process, the `template`, which is started with the first and ends with the
+last. This module loads nothing of ours, so that a command can use it before it loads anything.
 """
 
 from __future__ import annotations
@@ -8,14 +9,19 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import select
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
-from typing import NamedTuple
 
 SEND_BUFFER_BYTES = 2**20
 """Buffer of a worker's socket, as far as the kernel permits: a task of long texts fits in it."""
+HELLO = b"started"
+"""First message of a fork server on its control socket; its pidfd comes with it."""
+START_TIMEOUT_SECONDS = 60.0
 ENVIRONMENT = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
 """Environment of every worker. It has none of our variables, and fixes the order of sets."""
 
@@ -24,17 +30,66 @@ class WorkerStartError(RuntimeError):
     """A worker could not be started."""
 
 
-class ServerProcess(NamedTuple):
-    """The process of a fork server, and our end of the socket that asks it for workers."""
+class ServerProcess:
+    """A fork server: its process, and our end of the socket that asks it for workers.
 
-    process: subprocess.Popen[bytes]
-    control: socket.socket
+    Args:
+        control: our end.
+    """
+
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+        self._pidfd: int | None = None
+        self._is_open = True
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs, or is still to be forked."""
+        if not self._is_open:
+            return False
+        poll = select.poll()
+        poll.register(self.control, 0)  # of hanging up, poll(2) tells always
+        return not poll.poll(0)
+
+    def wait_for_start(self) -> None:
+        """Block until the process has been forked.
+
+        Raises:
+            OSError: it was not, or not within the timeout of the socket.
+        """
+        if self._pidfd is None:
+            _, descriptors, _, _ = socket.recv_fds(self.control, len(HELLO), 1)
+            if not descriptors:
+                raise ConnectionResetError("it ended before it started")
+            (self._pidfd,) = descriptors
+
+    def close(self, seconds: float) -> None:
+        """End the process, and its workers with it, which may take so long. Blocks."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        with contextlib.suppress(OSError):
+            self.control.settimeout(seconds)
+            self.wait_for_start()
+        self.control.close()  # the process reads the end, and its workers end with it
+        if self._pidfd is not None:
+            if not _has_ended(self._pidfd, seconds):
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+                _has_ended(self._pidfd, None)
+            os.close(self._pidfd)
+        _template.release()
 
     def kill(self) -> None:
-        """End the process, and with it the workers that it forked."""
-        self.control.close()
-        self.process.kill()
-        self.process.wait()
+        """End the process now."""
+        self.close(0.0)
+
+
+def _has_ended(pidfd: int, seconds: float | None) -> bool:
+    """Whether a process ends within so many seconds, or ever."""
+    poll = select.poll()
+    poll.register(pidfd, select.POLLIN)
+    return bool(poll.poll(None if seconds is None else 1000 * seconds))
 
 
 _BOOT = """
@@ -46,13 +101,59 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 """
 """Source that runs a module as -m does, with more folders behind those that -I leaves."""
 _IMPORT_ROOT = Path(__file__).resolve().parents[2]
+_TEMPLATE = "verifier_service.workers.template"
 
+
+class _Template:
+    """The process that forks fork servers. It runs while any of them does."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._num_servers = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+
+    def fork(self, module: str, control: socket.socket) -> None:
+        """Have it fork a fork server, see `start_server`. Raises OSError."""
+        with self._lock:
+            try:
+                self._ask(module, control)
+            except ConnectionError:  # it has died since it was used last
+                self._end()
+                self._ask(module, control)
+            self._num_servers += 1
+
+    def _ask(self, module: str, control: socket.socket) -> None:
+        if self._control is None:
+            ours, theirs = socket_pair()
+            with theirs:
+                self._process = _start(_TEMPLATE, theirs.fileno())
+            self._control = ours
+            ours.settimeout(START_TIMEOUT_SECONDS)
+        socket.send_fds(self._control, [module.encode()], [control.fileno()])
+
+    def release(self) -> None:
+        """Say that a fork server has ended."""
+        with self._lock:
+            self._num_servers -= 1
+            if self._num_servers == 0:
+                self._end()
+
+    def _end(self) -> None:
+        if self._control is not None and self._process is not None:
+            self._control.close()
+            self._control = None
+            self._process.kill()
+            self._process.wait()
+
+
+_template = _Template()
 _early: dict[str, ServerProcess] = {}
-"""Processes that no source of workers has taken yet, by their module."""
+"""Fork servers that no source of workers has taken yet, by their module."""
 
 
 def start_early(module: str) -> None:
-    """Start the process of a module's fork server for whoever asks for it first.
+    """Start a module's fork server for whoever asks for it first.
 
     It ends with this process if nobody does. Where it cannot be started, whoever asks is told why.
     """
@@ -62,21 +163,21 @@ def start_early(module: str) -> None:
 
 
 def take_early(module: str) -> ServerProcess | None:
-    """The process that was started early, once; None without one."""
+    """The fork server that was started early, once; None without one."""
     return _early.pop(module, None)
 
 
 def end_early() -> None:
-    """End the processes that nobody has taken."""
+    """End the fork servers that nobody has taken."""
     while _early:
         _early.popitem()[1].kill()
 
 
 def start_server(module: str) -> ServerProcess:
-    """Start a process that runs a module of ours, and calls `fork_server.fork_workers`.
+    """Start the fork server of a module of ours.
 
     Args:
-        module: full name of the module, whose argument is the descriptor of the control socket.
+        module: full name of the module, whose function `serve` is called with the control socket.
 
     Raises:
         WorkerStartError: descriptors or memory for the process are lacking.
@@ -86,11 +187,11 @@ def start_server(module: str) -> ServerProcess:
         stack.callback(ours.close)
         with theirs:
             try:
-                process = _start(module, theirs.fileno())
+                _template.fork(module, theirs)
             except OSError as error:
                 raise WorkerStartError(f"no fork server can be started: {error}") from error
         stack.pop_all()
-    return ServerProcess(process, ours)
+    return ServerProcess(ours)
 
 
 def socket_pair() -> tuple[socket.socket, socket.socket]:
@@ -98,7 +199,7 @@ def socket_pair() -> tuple[socket.socket, socket.socket]:
     try:
         pair = socket.socketpair()
     except OSError as error:
-        raise WorkerStartError(f"there is no socket for a worker: {error}") from error
+        raise WorkerStartError(f"there is no socket for a process: {error}") from error
     for one in pair:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
     return pair

@@ -8,7 +8,6 @@ import os
 import select
 import signal
 import socket
-import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
@@ -23,6 +22,7 @@ from verifier_service.code.kept_readings import KeptReadings
 from verifier_service.sandbox.scratch import remove_directory
 from verifier_service.sandbox.turns import Turn
 from verifier_service.workers.server_process import (
+    START_TIMEOUT_SECONDS,
     WorkerStartError,
     socket_pair,
     start_server,
@@ -33,7 +33,6 @@ from verifier_service.workers.tasks import CodeServerTerms, CodeWorkerOrder, Cod
 
 log = logging.getLogger(__name__)
 
-START_TIMEOUT_SECONDS = 60.0
 STOP_SECONDS = 5.0
 POLL_SECONDS = 0.02
 MAX_REPLY_BYTES = 1024
@@ -82,14 +81,15 @@ class ForkServer:
     """
 
     def __init__(self, module: str, address_space_bytes: int) -> None:
-        self._process, self._control = take_early(module) or start_server(module)
+        self._process = take_early(module) or start_server(module)
+        self._control = self._process.control
         self._control.settimeout(START_TIMEOUT_SECONDS)
         self._message = str(address_space_bytes).encode()
 
     @property
     def alive(self) -> bool:
         """Whether the process is running."""
-        return self._process.poll() is None
+        return self._process.alive
 
     def tell_terms(self, terms: bytes, descriptors: Sequence[int]) -> None:
         """Tell the process what all its workers have, before the first one is started.
@@ -102,7 +102,7 @@ class ForkServer:
         try:
             socket.send_fds(self._control, [terms], descriptors)
         except OSError as error:
-            self._kill()
+            self._process.kill()
             raise WorkerStartError(f"the fork server takes no terms: {error}") from error
 
     def start_worker(self) -> StartedWorker:
@@ -142,19 +142,18 @@ class ForkServer:
         ours, theirs = socket_pair()
         try:
             with theirs:
+                self._process.wait_for_start()
                 socket.send_fds(
                     self._control, [message or self._message], [theirs.fileno(), descriptor]
                 )
             reply, descriptors, _, _ = socket.recv_fds(self._control, MAX_REPLY_BYTES, 1)
         except OSError as error:
             ours.close()
-            status = self._process.poll()
-            self._kill()  # its late reply would be taken for the reply to the next fork
-            ended = "" if status is None else f"; it ended with status {status}, see the log"
-            raise WorkerStartError(f"the fork server does not answer: {error}{ended}") from error
+            self._process.kill()  # its late reply would be taken for the reply to the next fork
+            raise WorkerStartError(f"the fork server does not answer: {error}") from error
         if not reply:
             ours.close()
-            raise WorkerStartError(f"the fork server ended with status {self._process.wait()}")
+            raise WorkerStartError("the fork server ended, see the log")
         if not descriptors:  # if a worker runs, it ends: its connection is closed next
             ours.close()
             why = "there are too many open files" if reply.isdigit() else reply.decode()
@@ -163,15 +162,7 @@ class ForkServer:
 
     def close(self) -> None:
         """End the process and every worker it forked. Blocks until they have ended."""
-        self._control.close()  # the process reads the end, and its workers end with it
-        try:
-            self._process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._kill()
-
-    def _kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
+        self._process.close(STOP_SECONDS)
 
 
 class CodeWorkers:

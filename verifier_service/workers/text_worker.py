@@ -15,7 +15,6 @@ import importlib
 import logging
 import math
 import socket
-import sys
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -76,6 +75,16 @@ _verifier_adapter: TypeAdapter[Verifier] = TypeAdapter(AnyVerifier)
 
 _MODULES_OF_EXTRAS = ("verifier_service.duckdb_queries", "sacrebleu.metrics")
 """Modules that take long to load, or that a confined process cannot load."""
+
+
+def serve(control: socket.socket) -> None:
+    """Fork text workers until the other side of control is closed."""
+    logging.getLogger("math_verify").setLevel(logging.ERROR)
+    gc.disable()  # collections would take a fifth of the time, and find nothing
+    _warm_up()
+    _open_databases()
+    gc.enable()
+    fork_server(control, run_text_worker)
 
 
 def _warm_up() -> None:
@@ -261,12 +270,3 @@ def _explained(
     if isinstance(found, Verdict):
         return msgspec.structs.replace(found, explanation=explanation)
     return ExplainedQuestion(str(found), explanation)
-
-
-if __name__ == "__main__":
-    logging.getLogger("math_verify").setLevel(logging.ERROR)
-    gc.disable()  # collections would take a fifth of the time, and find nothing
-    _warm_up()
-    _open_databases()
-    gc.enable()
-    fork_server(socket.socket(fileno=int(sys.argv[1])), run_text_worker)
