@@ -21,7 +21,7 @@ from scripts.pages.verifiers import SHOWN, verifiers_page
 from trainer_client.cli import app as trainer_client
 from trainer_client.config.run_config import Config
 from trainer_client.service_process import running_service
-from verifier_service.cli import app as verifier_service
+from verifier_service.cli import make_app
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -33,7 +33,7 @@ def made_pages(verifiers: list[dict[str, Any]]) -> dict[str, str]:
         verifiers: of the response to `GET /v1/verifiers`.
     """
     document = json.loads((DOCS / "openapi.json").read_text())
-    apps = {"verifier-service": verifier_service, "trainer-client": trainer_client}
+    apps = {"verifier-service": make_app(), "trainer-client": trainer_client}
     return {
         "verifiers.md": verifiers_page(verifiers, options_shown=output("verifiers", SHOWN)),
         "api.md": api_page(document),

@@ -75,6 +75,7 @@ LAYERS = (
     ("app",),
     ("server",),
     ("inspection", "fleet", "history", "audit"),
+    ("commands",),
     ("cli",),
     ("__main__",),
 )

@@ -26,8 +26,10 @@ KILL_SECONDS = 0.2
 MAX_KILLS_PER_CALL = 3
 """An average. On a busy machine a call lasts for more kills, and an item that is killed again and
 again fails."""
-KILLS = ("workers",) * 10 + ("servers",) + ("workers",) * 10 + ("templates",) + ("workers",) * 20
-"""Kinds of processes that are killed, in turn: workers are forked from servers, and servers from a template."""
+KILLS = ("workers",) * 10 + ("servers",) + ("workers",) * 10 + ("templates",) + ("workers",) * 10
+"""Kinds of processes that are killed, in turn: a template forks servers, and these workers."""
+CALLS_AFTER_START = 5
+"""Calls that are answered after a server was killed, before anything else is."""
 POISON_SHARE = 0.02
 HANG_UP_SHARE = 0.1
 SIZES = (1, 16, 64, 700)
@@ -149,7 +151,10 @@ def killing(service: int, answered: Counter[str]) -> Iterator[Counter[str]]:
     def kill() -> None:
         chance = random.Random(0)
         servers: set[int] = set()  # they live on after their template
+        quiet_until = 0
         while not stop.wait(KILL_SECONDS):
+            if answered["calls"] < quiet_until:
+                continue
             templates = children(service)
             servers.update(*map(children, templates))
             servers = {server for server in servers if Path(f"/proc/{server}").exists()}
@@ -160,6 +165,8 @@ def killing(service: int, answered: Counter[str]) -> Iterator[Counter[str]]:
                 with suppress(ProcessLookupError):
                     os.kill(chance.choice(kinds[kind]), signal.SIGKILL)
                     killed[kind] += 1
+                    if kind != "workers":  # another start takes seconds on a busy machine
+                        quiet_until = answered["calls"] + CALLS_AFTER_START
 
     thread = threading.Thread(target=kill)
     thread.start()

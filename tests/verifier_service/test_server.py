@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import verifier_service.cli
+import verifier_service.commands.serve
 from tests.processes import children, fork_servers, pid_in
 from tests.verifier_service.test_settings import refusal
 from trainer_client.service_process import running_service
@@ -68,7 +68,7 @@ def test_a_misspelt_variable_is_refused_with_the_nearest_name(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("VERIFIER_ITEM_CPU_SECOND", "3")
-    monkeypatch.setattr(verifier_service.cli, "hide_process", lambda: None)
+    monkeypatch.setattr(verifier_service.commands.serve, "hide_process", lambda: None)
     assert refusal(["serve"], capsys) == (
         "VERIFIER_ITEM_CPU_SECOND is no setting of the service: "
         "did you mean VERIFIER_ITEM_CPU_SECONDS?\n"

@@ -11,10 +11,10 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-import verifier_service.cli
+import verifier_service.commands.serve
 import verifier_service.server
 from verifier_service.app import create_app
-from verifier_service.cli import app, run
+from verifier_service.cli import make_app, run
 from verifier_service.fleet.session_host import no_pools
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer
 from verifier_service.settings import Settings
@@ -49,7 +49,7 @@ def test_a_flag_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("VERIFIER_MAX_COMPLETIONS", "1")
     served: list[Settings] = []
     monkeypatch.setattr(verifier_service.server, "serve", served.append)
-    monkeypatch.setattr(verifier_service.cli, "hide_process", lambda: None)
+    monkeypatch.setattr(verifier_service.commands.serve, "hide_process", lambda: None)
     with pytest.raises(SystemExit) as ended:
         run(["serve", "--enabled", "format"])
     assert ended.value.code == 0
@@ -177,7 +177,7 @@ def help_of(capsys: pytest.CaptureFixture[str], *command: str) -> str:
 
 def test_the_help_says_what_each_command_does(capsys: pytest.CaptureFixture[str]) -> None:
     found = help_of(capsys)
-    for command in app.registered_commands:
+    for command in make_app().registered_commands:
         assert command.callback is not None
         first = (command.callback.__doc__ or "").partition("\n")[0]
         name = command.name or command.callback.__name__.replace("_", "-")

@@ -79,8 +79,10 @@ class WorkerPool:
         self._num_waiting = 0
         self._start_error: str | None = None
         self._bug: str | None = None
-        self._fork_lock = asyncio.Lock()
+        self._source_lock = asyncio.Lock()
         self._source: WorkerSource | None = None
+        self._starts: set[asyncio.Task[None]] = set()
+        """Starts of workers under way. Cancelling one would lose its descriptors."""
         self._background: set[asyncio.Task[None]] = set()
         self.restarts: Counter[str] = Counter()
         """Number of replaced workers by cause: an `Ending` in lower case, `worn` or `given_up`."""
@@ -117,10 +119,10 @@ class WorkerPool:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        async with self._fork_lock:  # cancelling a start under way would lose its descriptors
-            for task in self._background:
-                task.cancel()
-            await asyncio.gather(*self._background, return_exceptions=True)
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        await asyncio.gather(*self._starts, return_exceptions=True)
         for worker in self._workers:
             worker.kill()
         await asyncio.gather(*(worker.wait_closed() for worker in self._workers))
@@ -241,14 +243,21 @@ class WorkerPool:
 
     async def _start_worker(self) -> None:
         """Start a worker and add it to the pool. Raises WorkerStartError."""
-        async with self._fork_lock:
+        start = asyncio.create_task(self._add_started_worker())
+        self._starts.add(start)
+        start.add_done_callback(self._starts.discard)
+        await asyncio.shield(start)
+
+    async def _add_started_worker(self) -> None:
+        async with self._source_lock:
             if self._source is None or not self._source.alive:
                 if self._source is not None:
                     await asyncio.to_thread(self._source.close)
                 self._source = self._new_source()
-            started = await asyncio.to_thread(self._source.start_worker)
-            started.connection.setblocking(False)
-            reader, writer = await asyncio.open_connection(sock=started.connection)
+            source = self._source
+        started = await asyncio.to_thread(source.start_worker)
+        started.connection.setblocking(False)
+        reader, writer = await asyncio.open_connection(sock=started.connection)
         worker = Worker(started, reader, writer)
         self._workers.add(worker)
         self._idle.put_nowait(worker)

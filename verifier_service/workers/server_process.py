@@ -41,6 +41,7 @@ class ServerProcess:
         self.control = control
         self._pidfd: int | None = None
         self._is_open = True
+        self._ending = threading.Lock()
 
     @property
     def alive(self) -> bool:
@@ -65,9 +66,10 @@ class ServerProcess:
 
     def close(self, seconds: float) -> None:
         """End the process, and its workers with it, which may take so long. Blocks."""
-        if not self._is_open:
-            return
-        self._is_open = False
+        with self._ending:
+            if not self._is_open:
+                return
+            self._is_open = False
         with contextlib.suppress(OSError):
             self.control.settimeout(seconds)
             self.wait_for_start()

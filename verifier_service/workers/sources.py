@@ -9,6 +9,7 @@ import select
 import signal
 import socket
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -53,7 +54,7 @@ class StartedWorker(NamedTuple):
 
 
 class WorkerSource(Protocol):
-    """Starts workers for a pool."""
+    """Starts workers for a pool, several at a time."""
 
     @property
     def alive(self) -> bool:
@@ -85,6 +86,7 @@ class ForkServer:
         self._control = self._process.control
         self._control.settimeout(START_TIMEOUT_SECONDS)
         self._message = str(address_space_bytes).encode()
+        self._asking = threading.Lock()
 
     @property
     def alive(self) -> bool:
@@ -141,12 +143,12 @@ class ForkServer:
         """
         ours, theirs = socket_pair()
         try:
-            with theirs:
+            with theirs, self._asking:
                 self._process.wait_for_start()
                 socket.send_fds(
                     self._control, [message or self._message], [theirs.fileno(), descriptor]
                 )
-            reply, descriptors, _, _ = socket.recv_fds(self._control, MAX_REPLY_BYTES, 1)
+                reply, descriptors, _, _ = socket.recv_fds(self._control, MAX_REPLY_BYTES, 1)
         except OSError as error:
             ours.close()
             self._process.kill()  # its late reply would be taken for the reply to the next fork
@@ -195,6 +197,7 @@ class CodeWorkers:
         self._compiled = CompiledPrograms.create_file()
         self._turns = Turn.create_file(self._num_places)
         self._server: ForkServer | None = None
+        self._forking = threading.Lock()
 
     @property
     def alive(self) -> bool:
@@ -207,13 +210,14 @@ class CodeWorkers:
         Raises:
             WorkerStartError: the worker, or its sandbox, does not start.
         """
-        self._forget_ended()
         with contextlib.ExitStack() as stack:
             shared = SharedPosition.create_file()
             try:
                 position = SharedPosition(shared)
                 stack.callback(position.close)
-                pid, pidfd, connection = self._fork(shared)
+                with self._forking:
+                    self._forget_ended()
+                    pid, pidfd, connection = self._fork(shared)
             finally:
                 os.close(shared)
             stack.callback(os.close, pidfd)
@@ -268,20 +272,21 @@ class CodeWorkers:
 
     def close(self) -> None:
         """End every worker. Blocks until they have ended and their directories are removed."""
-        for pidfd in self._workers:
-            _kill(pidfd)
-        deadline = time.monotonic() + STOP_SECONDS
-        while (self._workers or self._abandoned) and time.monotonic() < deadline:
-            self._forget_ended()
-            time.sleep(POLL_SECONDS)
-        if self._server is not None:
-            self._server.close()
-        for directory in (*self._abandoned, *(one for one, _ in self._workers.values())):
-            log.warning("%s is left: a process is still writing to it", directory)
-        for pidfd in self._workers:
-            os.close(pidfd)
-        for descriptor in self._shared():
-            os.close(descriptor)
+        with self._forking:
+            for pidfd in self._workers:
+                _kill(pidfd)
+            deadline = time.monotonic() + STOP_SECONDS
+            while (self._workers or self._abandoned) and time.monotonic() < deadline:
+                self._forget_ended()
+                time.sleep(POLL_SECONDS)
+            if self._server is not None:
+                self._server.close()
+            for directory in (*self._abandoned, *(one for one, _ in self._workers.values())):
+                log.warning("%s is left: a process is still writing to it", directory)
+            for pidfd in self._workers:
+                os.close(pidfd)
+            for descriptor in self._shared():
+                os.close(descriptor)
 
     def _shared(self) -> tuple[int, int, int]:
         """The descriptors that all workers are given."""

@@ -1,0 +1,54 @@
+"""The command `doctor`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from verifier_service.code import languages
+from verifier_service.proofs.prover_lines import prover_lines
+from verifier_service.sandbox.doctor import diagnose
+from verifier_service.sandbox.execution import COMMON_LAYERS, Layer
+from verifier_service.sandbox.runner import Runner
+
+
+def doctor(
+    require: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="layers that must be in force, separated by commas, of: " + ", ".join(Layer),
+        ),
+    ] = ",".join(sorted(COMMON_LAYERS)),
+) -> None:
+    """Check what confines programs on this machine.
+
+    Prints the layers of the sandbox, tries operations that must be refused, runs a program in each
+    language, and Coq, and gives each Lean server a proof. The status is 1 if a layer is missing or
+    a check fails; a language or a proof checker that is missing does not count.
+    """
+    required = {name.strip() for name in require.split(",") if name.strip()}
+    if unknown := sorted(required - set(Layer)):
+        raise typer.BadParameter(
+            f"no layer {', '.join(unknown)}; there are {', '.join(Layer)}", param_hint="--require"
+        )
+    diagnosis = asyncio.run(diagnose(required=frozenset(map(Layer, required))))
+    print(diagnosis)  # noqa: T201
+    if diagnosis.is_healthy:
+        for line in [*asyncio.run(_language_lines()), *asyncio.run(prover_lines())]:
+            print(line)  # noqa: T201
+    raise typer.Exit(not diagnosis.is_healthy)
+
+
+async def _language_lines() -> list[str]:
+    """A line for each language: whether its smallest program runs in the sandbox."""
+    async with Runner(1, tools=languages.tools) as runner:
+        problems = await languages.language_problems(runner)
+    lines = ["languages of programs:"]
+    for status in languages.language_statuses():
+        problem = problems.get(status.name)
+        found = f"works, {status.version}" if problem is None else f"- {problem}"
+        lines.append(f"  {status.name:13} {found}")
+    return lines
