@@ -46,10 +46,11 @@ class ServerProcess:
     @property
     def alive(self) -> bool:
         """Whether the process runs, or is still to be forked."""
-        if not self._is_open:
-            return False
         poll = select.poll()
-        poll.register(self.control, 0)  # of hanging up, poll(2) tells always
+        try:
+            poll.register(self.control, 0)  # of hanging up, poll(2) tells always
+        except ValueError:  # it was closed, perhaps by another thread at this moment
+            return False
         return not poll.poll(0)
 
     def wait_for_start(self) -> None:
