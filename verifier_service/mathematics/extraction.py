@@ -14,6 +14,7 @@ from functools import lru_cache
 from verifier_service.answer_text import after_reasoning
 from verifier_service.mathematics.announcements import announcements, other_announced
 from verifier_service.mathematics.answer_sources import SOURCES, Source
+from verifier_service.mathematics.answers_in_json import with_tagged_answer
 from verifier_service.mathematics.bare_text import (
     BLANK,
     MAX_BARE_CHARACTERS,
@@ -144,6 +145,8 @@ def extract(
     """
     after = without_next_question((after_reasoning(text) or "").replace("\r\n", "\n"))
     after = without_footnotes(visible_text(after, tuple(tags))).strip(BLANK)
+    if tags and "answer_tag" in sources:
+        after = with_tagged_answer(after, tags[0])
     after = _GOES_ON.sub(r", \\ldots", after) if ", ." in after or ",." in after else after
     if not after:
         return None
