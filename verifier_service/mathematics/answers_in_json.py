@@ -48,6 +48,8 @@ _ANSWER_KEY = re.compile(r'[Aa]nswer"\s{0,9}:')
 _NAMES = ("nswer", "\u7b54\u6848")
 _KEYS = frozenset({"answer", "final_answer", "correct_answer", "\u7b54\u6848"})
 """Keys of an answer; the last one is Chinese."""
+_OPTION_KEYS = frozenset({"choice", "option"})
+"""Keys of an option, which is another answer beside the letter of one."""
 # A key under which an object offers one more answer: `alternative_answer`, `backup`.
 _OFFERS = re.compile(r"(?:alt|back_?up|fall_?back|second|other|another|possible|guess)")
 
@@ -99,15 +101,26 @@ def _members(text: str, position: int) -> list[tuple[str, str]] | None:
 
 def _answers(members: list[tuple[str, str]]) -> list[str]:
     """The different answers that an object gives or offers."""
-    keys = [key.strip().casefold().replace(" ", "_").replace("-", "_") for key, _ in members]
-    if not any(key in _KEYS for key in keys):
-        return []
-    found = [
-        _unescaped(value)
-        for key, (_, value) in zip(keys, members, strict=True)
-        if key in _KEYS or _OFFERS.match(key) or (value[0] == "{" and _ANSWER_KEY.search(value))
+    named = [
+        (key.strip().casefold().replace(" ", "_").replace("-", "_"), value)
+        for key, value in members
     ]
-    return list(dict.fromkeys(one for one in found if one))
+    answers = [_unescaped(value) for key, value in named if key in _KEYS]
+    if not answers:
+        return []
+    are_letters = all(map(_LETTER.fullmatch, answers))
+    offers = [
+        _unescaped(value)
+        for key, value in named
+        if _OFFERS.match(key)
+        or (value[0] == "{" and _ANSWER_KEY.search(value))
+        or (are_letters and key in _OPTION_KEYS and _LETTER.fullmatch(_unescaped(value)))
+    ]
+    return list(dict.fromkeys(one for one in (*answers, *offers) if one))
+
+
+# The letter of an option: `B`, `(B)`.
+_LETTER = re.compile(r"\(?[A-Za-z]\)?\.?")
 
 
 def _unescaped(value: str) -> str:
