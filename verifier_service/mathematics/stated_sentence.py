@@ -204,7 +204,9 @@ def main_clause(text: str) -> str:
     return text if not found or has_plain_number else sentence["main"]
 
 
-# A word that leads to a result: the `gives` of `$x = 2$ gives $y = 3$`.
+# A word that leads to a result: the `gives` of `$x = 2$ gives $y = 3$`, `因此`.
 _CONCLUDES = re.compile(
-    r"\b(?:giving|gives?|so|thus|hence|therefore|then|yields?|get|is)\b", re.IGNORECASE
+    r"\b(?:giving|gives?|so|thus|hence|therefore|then|yields?|get|is)\b"
+    r"|因此|所以|从而|于是|解得|可得|故(?!事|障)",
+    re.IGNORECASE,
 )
