@@ -21,6 +21,7 @@ HONEST = [
     ("5", '{"answer": "5", "steps": ["2 + 3", "so \\[5\\]"], "checks": {"sum": "5"}}'),
     ("5", '{"reasoning": "The "sum" is 5\nin two lines", "answer": "The answer is 5."}'),
     ("5", '{"reasoning": {"a": {"b": "2 + 3"}}, \n"answer": "5"\n}'),
+    ("5", '{"reasoning": "The sum is 5.\n\n"answer": "5"\n}'),
     ("5", 'So the sum is 5.\n\n"answer": "5"\n}\n```'),
     ("5", 'The final answer is `"answer": "5"`.'),
     ("5", '{"Final Answer": "\\\\boxed{5}"}'),

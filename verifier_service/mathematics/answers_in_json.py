@@ -74,7 +74,9 @@ def with_tagged_answer(text: str, tag: str) -> str:
         before = text[: begins.start()]
         fence = _FENCE.search(before, max(0, len(before) - 80))
         answer = " or ".join(_answers(members))
-        return _tagged(before[: fence.start()] if fence else before, answer, tag) or text
+        tagged = _tagged(before[: fence.start()] if fence else before, answer, tag)
+        if tagged is not None:
+            return tagged
     last = _LAST_MEMBER.search(text, max(0, len(text) - MAX_ANSWER_CHARACTERS))
     if last is None or len(_ANSWER_KEY.findall(text)) > 1:
         return text
