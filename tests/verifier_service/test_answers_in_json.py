@@ -46,6 +46,11 @@ HEDGES = [
     '{"answer": "5", "more": {"answer": "6"}}',
     '"answer": "5",\n"answer": "6"\n}',
     '<answer>5</answer>\n{"answer": "6"}',
+    '{"answer": "5"}\n{"answer": "6"}',
+    '```json\n{"answer": "5"}\n```\n```json\n{"answer": "6"}\n```',
+    '[{"answer": "5"}, {"answer": "6"}]',
+    '{"answer": ["5", "6"]}',
+    '{"answer": "5", "answers": ["6"]}',
 ]
 
 

@@ -53,6 +53,7 @@ WRONG = [
     ("5", "#### 5 less than 10"),
     ("5", "#### 5% of 60"),
     ("5", "#### 5 apples and 6 pears in 3 bags"),
+    ("5", "#### 5 apples for A, 6 apples for B"),
     ("3", "#### 3 of 4"),
     ("98", "0. 98"),
 ]

@@ -60,6 +60,7 @@ def test_an_option_with_its_reason_is_chosen(text: str) -> None:
         "答案\uff1aB 不正确",
         "答案\uff1aB 项错误",
         "答案\uff1aB 或C",
+        "答案\uff1aB 还是C\uff1f",
         "答案\uff1aA\uff0c可能有同学误选B",
     ],
 )
@@ -99,6 +100,9 @@ VALUES = {"A": "$$22$$ ", "B": "$$21$$ "}
         ("So it is $3 \\times 21$.", 0.0),
         ("So it is 22 or 21.", 0.0),
         ("It may be $21$.", 0.0),
+        ("It is less than $21$.", 0.0),
+        ("结果小于$21$", 0.0),
+        ("它不等于$21$", 0.0),
     ],
 )
 def test_the_text_of_an_option_between_dollars_ends_a_line(text: str, score: float) -> None:

@@ -44,9 +44,9 @@ _FENCE = re.compile(r"`{3,9}[ \t]{0,9}(?:json|JSON)?[ \t]{0,9}\s{0,40}\Z")
 _AT_END = " \t\r\n`."
 _LAST_SIGNS = ("}", '"', *"0123456789")
 # A key that names an answer: `"answer":`, `"backup answer":`.
-_ANSWER_KEY = re.compile(r'[Aa]nswer"\s{0,9}:')
+_ANSWER_KEY = re.compile(r'[Aa]nswers?"\s{0,9}:')
 _NAMES = ("nswer", "\u7b54\u6848")
-_KEYS = frozenset({"answer", "final_answer", "correct_answer", "\u7b54\u6848"})
+_KEYS = frozenset({"answer", "answers", "final_answer", "correct_answer", "\u7b54\u6848"})
 """Keys of an answer; the last one is Chinese."""
 _OPTION_KEYS = frozenset({"choice", "option"})
 """Keys of an option, which is another answer beside the letter of one."""
@@ -57,6 +57,8 @@ _OFFERS = re.compile(r"(?:alt|back_?up|fall_?back|second|other|another|possible|
 def with_tagged_answer(text: str, tag: str) -> str:
     """The text with the answer in a tag in the place of the JSON object at its end.
 
+    Of another object right before it the answer stands in a tag, too.
+
     >>> with_tagged_answer('{"reasoning": "2 + 3", "answer": "5"}', "answer")
     '<answer>5</answer>'
     >>> with_tagged_answer('{"answer": "5", "backup_answer": "6"}', "answer")
@@ -64,6 +66,20 @@ def with_tagged_answer(text: str, tag: str) -> str:
     >>> with_tagged_answer("The set is {1, 2}", "answer")
     'The set is {1, 2}'
     """
+    tagged = _with_last_tagged(text, tag)
+    begin = tagged.rfind(f"<{tag}>")
+    if tagged is text or not tagged[max(0, begin - MAX_ANSWER_CHARACTERS) : begin].strip():
+        return tagged
+    before = tagged[:begin]
+    return (
+        _with_last_tagged(before, tag) + tagged[begin:]
+        if before.rstrip(_AT_END)[-1:] == "}"
+        else tagged
+    )
+
+
+def _with_last_tagged(text: str, tag: str) -> str:
+    """The text with its last object alone replaced."""
     end = text[-MAX_ANSWER_CHARACTERS:].rstrip(_AT_END)
     if not end.endswith(_LAST_SIGNS) or not any(map(text.__contains__, _NAMES)):
         return text

@@ -353,10 +353,10 @@ _IN_SENTENCE = re.compile(
     r"(?:(?P<value>[-−]?\$?\d[\d,]{0,20}(?:\.\d{1,20})?"
     r"(?:%(?=[^\d]*\Z)|[ ](?!of|in|to|on|for|from|more|less|fewer)"
     rf"{_NO_CHANGE}[A-Za-z]{{1,20}}))"
-    r"[ ](?:of|in|to|on|for|from|after|at|with|by|during|over|within|as)"
+    r"[ ](?:of|in|to|on|for|from|after|at|with|by|during|over|within)"
     r"|(?P<more>\d[\d,]{0,20}(?:\.\d{1,20})?)"
     r"[ ](?:more|fewer|less)[ ](?!than\b)[a-z]{2,20}(?=[^\d]*\Z))"
-    rf"(?:[ ]{_NO_CHANGE}[\w'’,$%-]{{1,30}}){{1,25}}\.?"
+    rf"(?:[ ]{_NO_CHANGE}[\w'’$%-]{{1,30}}){{1,25}}\.?"
 )
 
 

@@ -421,7 +421,7 @@ _BEFORE_BRACKET = re.compile(r"([A-Z])\s+(?=\((?!\s*(?i:incorrect|wrong|false|no
 # A letter before a reason in Chinese: the `B.` of `B.本题考查副词`, the `B ` of `B 考查副词`.
 _BEFORE_CHINESE = re.compile(
     r"\(?([A-Z])\)?(?:[.:](?=[一-鿿])"
-    r"|(?:\s{1,3}|,\s?)(?=[一-鿿])(?![或和与及也都均]|(?:选?项|是){0,2}(?:不|并非|错|有误|排除)))"
+    r"|(?:\s{1,3}|,\s?)(?=[一-鿿])(?![或和与及也都均]|还是|(?:选?项|是){0,2}(?:不|并非|错|有误|排除)))"
 )
 # A denial that is the text of the option labelled before it: `is not continuous`.
 _DENYING_TEXT = re.compile(

@@ -453,7 +453,16 @@ def _choice_at_end(line: str, choices: Mapping[str, str]) -> str | None:
     ]
     if len(named) != 1 or not plain.endswith(texts[named[0]]) or plain == texts[named[0]]:
         return None
+    if _BOUNDS.search(plain[: -len(texts[named[0]])]):
+        return None
     return named[0] if set(_CALLED_LETTER.findall(line)) <= set(named) else None
+
+
+# Words right before a value that bound, deny or doubt it: `less than `, `大于`, `不等于`.
+_BOUNDS = re.compile(
+    r"(?:\b(?:than|least|most|below|above|under|over|exceeds?)|[<>\u2264\u2265\u2260]"
+    r"|\\(?:n?eq|neq?|[lg]eq?|[lg]t)|不是|不等于|可能是?|也许是?|[小大少多低高]于|超过|不足)\s?\Z"
+)
 
 
 def _without_dollars(text: str) -> str:
