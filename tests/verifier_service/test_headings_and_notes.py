@@ -30,6 +30,11 @@ RIGHT = [
     ("60", "She has #### 60% of her weekend for it."),
     # Before a reason that holds something impossible.
     ("5", "So $n = 5$ as $n=4$ gives $2=3$ which is impossible."),
+    # Behind the label of an option.
+    ("B", "The answer is B) $6x$."),
+    ("6x", "The answer is B) $6x$."),
+    ("B", "<answer>(B) \\(y = 6\\)</answer>"),
+    ("y = 6", "<answer>Option B: $y=6$</answer>"),
     # Before marks of notes.
     ("1", "One apple: 1 apple [2]."),
     ("3", "3 [2], as shown"),
@@ -56,6 +61,8 @@ WRONG = [
     ("5", "#### 5 apples for A, 6 apples for B"),
     ("3", "#### 3 of 4"),
     ("98", "0. 98"),
+    ("C", "The answer is B) $6x$."),
+    ("7x", "The answer is B) $6x$."),
 ]
 
 
