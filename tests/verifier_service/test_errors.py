@@ -305,8 +305,16 @@ def test_an_unknown_field_of_the_request_is_named(http: httpx.Client) -> None:
             {"profile": "math", "groups": [], "completions": ["2"]},
             "did you mean 'groups.0.completions'?",
         ),
+        (
+            {"verifiers": [{"type": "code", "language": "python3"}], "groups": []},
+            "did you mean 'python'?",
+        ),
+        (
+            {"verifiers": [{"type": "code", "language": "c++"}], "groups": []},
+            "did you mean 'cpp'?",
+        ),
     ],
-    ids=["verifier", "far", "profile", "field", "option", "reference", "group"],
+    ids=["verifier", "far", "profile", "field", "option", "reference", "group", "value", "alias"],
 )
 def test_the_nearest_name_is_told(http: httpx.Client, request_body: Any, message: str) -> None:
     found = error(http.post("/v1/score", json=request_body), 422)["message"]

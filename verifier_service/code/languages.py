@@ -48,6 +48,7 @@ from verifier_service.sandbox.execution import (
     Tools,
 )
 from verifier_service.sandbox.file_names import is_name
+from verifier_service.validation import did_you_mean
 
 if TYPE_CHECKING:
     from verifier_service.sandbox.runner import Runner
@@ -656,6 +657,22 @@ def language_named(name: str) -> LanguageName | None:
     ('javascript', 'cpp', None)
     """
     return _NAMES.get(name.lower())
+
+
+def refuse_unknown(name: object) -> object:
+    """The value as it is, for a validator; a text that names no language tells the nearest one.
+
+    Raises:
+        ValueError: no language has that name.
+    """
+    if not isinstance(name, str) or is_language(name):
+        return name
+    nearest = did_you_mean(language_named(name) or name, LANGUAGES)
+    names = ", ".join(LANGUAGES)
+    message = f"no language {name[:40]!r}"
+    raise ValueError(
+        f"{message}{nearest} There are {names}" if nearest else f"{message} of {names}"
+    )
 
 
 class LanguageStatus(NamedTuple):

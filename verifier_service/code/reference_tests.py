@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -25,7 +26,7 @@ from pydantic import (
 )
 
 from verifier_service import strict_json
-from verifier_service.code.languages import LanguageName
+from verifier_service.code.languages import LanguageName, refuse_unknown
 from verifier_service.code.node_helpers import with_node_helpers
 from verifier_service.code.output_checkers import CheckerName
 from verifier_service.code.usual_names import INSTALLED
@@ -77,7 +78,7 @@ class JudgingProgram(_Strict):
     """A program of the tests, in a sandbox of its own."""
 
     source: str = Field(min_length=1)
-    language: LanguageName = "python"
+    language: Annotated[LanguageName, BeforeValidator(refuse_unknown)] = "python"
     files: Files = {}
     """Files beside its source, such as `testlib.h`."""
 

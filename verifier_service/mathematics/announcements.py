@@ -24,7 +24,7 @@ PHRASE = re.compile(
       | (?:^|\n)\**(?:final[ ])?answer\**[ ]+[–—-][ ]
       | (?:ответ|respuesta|réponse|antwort|risposta|resposta)[ ]*
             (?::|é|\bis\b|\best\b|\bist\b|\bes\b)
-      | (?:答案|正确选项)(?:是|为|：|:|】)
+      | (?:答案|正确选项)(?:是|为|：|:|[】\]］]\**[ ]*[：:]?\**)
       | 最终答案(?:是|为)?
       | (?<![不未])正确的(?:选项|结论|说法|命题|序号)?(?:是|为|有)(?=[：:]?[ ]*[(（]?[A-J①-⑨])
       | (?:(?:^|\n)|(?<=[案故应此以则上述题是而知，,。；;：:]))(?:应)?选(?:择|项)?(?:选项)?
@@ -65,9 +65,24 @@ def announcements(text: str, start: int, end: int) -> Iterable[re.Match[str]]:
     if KEYWORD.search(text, start, end) is None:
         return ()
     found = PHRASE.finditer(text, max(0, start - 1), end)
-    return (one for one in found if not _LISTS_OPTIONS.match(text, one.start()))
+    return (one for one in found if not _is_heading(text, one.start()))
 
 
+def _is_heading(text: str, start: int) -> bool:
+    """Whether words that could announce an answer head options, or a whole solution."""
+    return bool(_LISTS_OPTIONS.match(text, start) or _HEADS_SOLUTION.match(text, start))
+
+
+# A heading and the first words of a derivation: `Solution: Let x`, `Solution:\n2x = 6\nx`,
+# `【答案】\n解:由题意`. But `Solution:\nx = 3\ny = 4` is an answer.
+_HEADS_SOLUTION = re.compile(
+    r"\W{0,4}(?i:solution)s?\**[ ]?[:：]\**(?:\s{0,9}\**(?:Let|We|First|Firstly|To|Given|Since"
+    r"|Because|Suppose|Assume|Consider|Note|Notice|Observe|By|From|Using|Step|Start|Begin|Recall"
+    r"|Define|Denote|According|Here|Now|If|As|For|Set|Call|Write)\b"
+    r"|[ \t]{0,9}\n\s{0,9}(?![-*•]|[A-Za-z]\s?=[^=\n]{0,60}\n)"
+    r"[^\n=]{1,100}=[^\n]{1,200}\n[ \t]{0,9}\S)"
+    r"|\W{0,4}答案[】\]］]?\**[:：]?\**\s{0,9}解(?:[:：析法答]|由|题|因)"
+)
 _MAX_LINE = 20_000
 """Longest end of a line in which phrases are sought: each takes 30 microseconds."""
 # The options of a question, which announce nothing: `Choices:\n(A) yes\n(B) no`.

@@ -16,7 +16,8 @@ _FOOTNOTE = re.compile(
     r"(?P<kept>(?<![\w.])(?<![+*/×·^_])(?<![+*/×·^_−-]\s)(?<!\w[−-])(?<!times\s)(?<!cdot\s)"
     r"\d[\d,]{0,20}(?:\.\d{1,20})?(?:\s(?P<what>[A-Za-z]{2,20}))?)"
     r"\s?\[\d{1,2}\](?:,?\s?\[\d{1,2}\]){0,4}"
-    r"(?=[.!?*]{1,3}(?:[\s<]|\Z)|[ \t]{0,9}(?:\n|\Z)|(?<=\s\[\d\])[}<])"
+    r"(?=[.!?*]{1,3}(?:[\s<]|\Z)|[ \t]{0,9}(?:\n|\Z)|(?<=\s\[\d\])[}<]"
+    r"|,\s(?:as|see|according|which)\b)"
 )
 # Words that look like plurals of nouns and have an answer behind them: `5 and 7 makes [12]`.
 _VERBS = frozenset(
@@ -37,7 +38,7 @@ _COUNTED = re.compile(
 _NO_NOUNS = frozenset(
     (
         "plus minus times yes is was this thus as negatives its plusminus always anyways besides"
-        " ones tens fails holds works"
+        " ones tens fails holds works mod modulo to of and or"
     ).split()
 )
 # Endings of adverbs and the like, which count nothing: those of `sometimes`, `perhaps`, `unless`.
@@ -61,6 +62,8 @@ def without_footnotes(text: str) -> str:
     ('The answer is 3.', 'They sold 72 clips.')
     >>> without_footnotes("The answer is [2]."), without_footnotes("n ≡ 1 [3]")
     ('The answer is [2].', 'n ≡ 1 [3]')
+    >>> without_footnotes("One apple: 1 apple [2]."), without_footnotes("3 [2], as shown")
+    ('One apple: 1 apple.', '3, as shown')
     >>> without_footnotes("After 3 days he has [12]."), without_footnotes("5 and 7 makes [12].")
     ('After 3 days he has [12].', '5 and 7 makes [12].')
     """
@@ -71,7 +74,8 @@ def without_footnotes(text: str) -> str:
 
 def _without_mark(footnote: re.Match[str]) -> str:
     word = footnote["what"]
-    is_read = not word or word in _PLURALS or (word not in _VERBS and _is_counted(word))
+    is_one = footnote["kept"] == f"1 {word}" and word.islower() and word not in _NO_NOUNS
+    is_read = not word or word in _PLURALS or (word not in _VERBS and (is_one or _is_counted(word)))
     return footnote["kept"] if is_read else footnote[0]
 
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 from verifier_service.answer_text import after_reasoning
 from verifier_service.mathematics.announcements import announcements, other_announced
 from verifier_service.mathematics.answer_sources import SOURCES, Source
+from verifier_service.mathematics.answers_in_json import with_tagged_answer
 from verifier_service.mathematics.bare_text import (
     BLANK,
     MAX_BARE_CHARACTERS,
@@ -144,6 +145,8 @@ def extract(
     """
     after = without_next_question((after_reasoning(text) or "").replace("\r\n", "\n"))
     after = without_footnotes(visible_text(after, tuple(tags))).strip(BLANK)
+    if tags and "answer_tag" in sources:
+        after = with_tagged_answer(after, tags[0])
     after = _GOES_ON.sub(r", \\ldots", after) if ", ." in after or ",." in after else after
     if not after:
         return None
@@ -327,13 +330,34 @@ def _hashes(text: str) -> Extraction | None:
     )
     if is_heading:
         return None
-    if not line or is_withdrawn(text, last.end(), line):
+    if not line or is_withdrawn(text, last.end(), line) or is_unfit(line):
+        return Extraction("hashes", NOTHING)
+    if is_undone(text, last.start(1)):
         return Extraction("hashes", NOTHING)
     if len(found) > 1 and not text[found[-2].end() : last.start()].strip(BLANK):
         statements = dict.fromkeys((trimmed(found[-2][1]), trimmed(line)))
         joint: Joint = "or" if len(statements) > 1 else "list"
         return Extraction("hashes", tuple(statements), joint, position=last.start())
-    return Extraction("hashes", (trimmed(line),), position=last.start())
+    in_sentence = _IN_SENTENCE.fullmatch(line)
+    statement = (in_sentence["more"] or in_sentence["value"]) if in_sentence else trimmed(line)
+    return Extraction("hashes", (statement,), position=last.start())
+
+
+_NO_CHANGE = (
+    r"(?!(?:or|and|but|if|unless|when|times|plus|minus|not|is|are|was|were|either|maybe|perhaps"
+    r"|possibly|otherwise|instead|wrong|divided|multiplied)\b)"
+)
+# A number with what it counts, in the sentence that the hashes stand in: the `448 mL` of
+# `#### 448 mL of medicine in 8 doses.`, the `5` of `#### 5 more oranges than Jane.`
+_IN_SENTENCE = re.compile(
+    r"(?:(?P<value>[-−]?\$?\d[\d,]{0,20}(?:\.\d{1,20})?"
+    r"(?:%(?=[^\d]*\Z)|[ ](?!of|in|to|on|for|from|more|less|fewer)"
+    rf"{_NO_CHANGE}[A-Za-z]{{1,20}}))"
+    r"[ ](?:of|in|to|on|for|from|after|at|with|by|during|over|within)"
+    r"|(?P<more>\d[\d,]{0,20}(?:\.\d{1,20})?)"
+    r"[ ](?:more|fewer|less)[ ](?!than\b)[a-z]{2,20}(?=[^\d]*\Z))"
+    rf"(?:[ ]{_NO_CHANGE}[\w'’$%-]{{1,30}}){{1,25}}\.?"
+)
 
 
 def _answer_phrase(text: str) -> Extraction | None:
@@ -505,11 +529,14 @@ def _math(text: str) -> Extraction | None:
         return Extraction("math", _instead(closing))
     if _MAY_WITHDRAW.search(text, max(0, len(text) - _MAX_WITHDRAWAL)):
         found = delimited(text)
-        if found and is_withdrawn(text, found[-1].end, found[-1].inside):
+        is_reason = _BEGINS_REASON.match(closing, len(without_aside(closing))) is not None
+        if found and not is_reason and is_withdrawn(text, found[-1].end, found[-1].inside):
             return Extraction("math", _instead(text[found[-1].end :]))
     return _last_math(text)
 
 
+# The beginning of a reason behind a value: the ` as` of `$n=5$, as $n=4$ is impossible.`
+_BEGINS_REASON = re.compile(r",?\s(?:as|since|because)\s")
 _MAX_WITHDRAWAL = 300
 # A word of a sentence that may take back a value before it.
 _MAY_WITHDRAW = re.compile(r"\b(?:impossible|inadmissible|contradict|absurd|extraneous|not)", re.I)

@@ -183,6 +183,8 @@ def named_letters(
     if len(statement) > MAX_STATEMENT_CHARACTERS:
         return set()
     plain = _plain(statement)
+    if is_announced:
+        plain = _PROBABLY.sub("", plain, count=1)
     named = _named_by_text(plain, choices)
     if named:
         return named
@@ -214,6 +216,44 @@ def alternatives(line: str) -> str:
     """
     offered = _ALTERNATIVE.finditer(REJECTED_OPTION.sub(" ", line))
     return "".join(match[0] for match in offered)
+
+
+def offered_in_chinese(text: str) -> str:
+    """The letters of an option that Chinese words offer, and of the one before it; else empty.
+
+    >>> offered_in_chinese("答案:B,但也可能是C"), offered_in_chinese("答案:B,不是C")
+    ('BC', '')
+    """
+    if text.isascii():
+        return ""
+    text = text[:MAX_OFFER_CHARACTERS]
+    offer = _OFFERED_IN_CHINESE.search(text)
+    if offer is None or offer.lastgroup is None:
+        return ""
+    main = _CHOSEN_IN_CHINESE.findall(text, 0, offer.start(offer.lastgroup))
+    return "".join(dict.fromkeys([*main[-1:], offer[offer.lastgroup]]))
+
+
+MAX_OFFER_CHARACTERS = 200
+"""Longest text of an answer and what follows it in which Chinese words offer another."""
+# An option that Chinese words choose: `选B`, `答案是B`; or one that begins a text.
+_CHOSEN_IN_CHINESE = re.compile(
+    r"(?:\A|选择?|答案|[是为:：])[是为:：\s]{0,3}\(?([A-J])(?![A-Za-z])"
+)
+# An option that Chinese words offer beside another, or for the case that it is wrong: `,或者C`,
+# `,但也可能是C`, `C也对`, `如果不对就选C`, `备选答案:C`. One that is rejected at once is none.
+_OFFERED_IN_CHINESE = re.compile(
+    r"(?:[A-J)]|[,。;；、!！\s(（])[,\s]?(?:但|不过|而|当然|答案){0,2}"
+    r"(?:或者?|或许|也许|要么|[也还亦]?有?可能|[也还亦]可以?)(?:也|还|有?可能|可以){0,2}"
+    r"[是为]?(?:选择?|选项)?\s?\(?(?P<one>[A-J])\)?(?![A-Za-z])"
+    r"(?=\s?(?:[,。;；!！.)\n]|[也都均]|同样|\Z))"
+    r"(?!,?(?:但是?|然而|不过)?\s?(?:(?P=one)\s?)?(?:不[符满对正成是]|错|被?排除))"
+    r"|(?P<two>[A-J])\)?\s?(?:选?项)?(?:也|同样)[是算]?(?:对|正确|可能|成立|行|合理|可以?)的?"
+    r"(?=[,。;；!！.\s]|\Z)"
+    r"|(?:如果|若|要是|万一)[^。\nA-J]{0,9}[A-J]?[^。\nA-J]{0,3}(?:不对|错|不是|不行|不正确)"
+    r"[^。\nA-J]{0,9}(?P<three>[A-J])(?![A-Za-z])"
+    r"|(?:备选|第二|其他|另一)个?(?:答案|选择|选项|可能)?[是为:：]{1,2}\s?\(?(?P<four>[A-J])(?![A-Za-z])"
+)
 
 
 def opening_letter(text: str) -> str | None:
@@ -307,11 +347,14 @@ def _plain(statement: str) -> str:
 def _folded(text: str) -> str:
     """A text without case and the signs around it, but for those of a number, as in `-.5%`."""
     folded = _plain(text.replace("\\%", "%")).casefold().strip(_AROUND)
+    folded = _AROUND_COMMA.sub(",", folded)
     folded = folded.rstrip("-. ")
     return folded if _SIGNED.match(folded) else folded.lstrip("-. ")
 
 
 _AROUND = "".join(set(string.punctuation) - set("-.%")) + " "
+# A comma with the spaces around it: the `, ` of `3, 4`.
+_AROUND_COMMA = re.compile(r"(?<!\s)\s?,\s?")
 # The sign or the point of a number or a letter that begins a text: the `-` of `-1`, of `-x`, the
 # `.` of `.5`.
 _SIGNED = re.compile(r"-\s?\.?[\d\\]|\.\d|-[a-z](?![a-z])")
@@ -349,6 +392,12 @@ _OPENING = re.compile(
     r"(?=(?-i:[(\[]?[A-Z]\b[)\]]?)(?:[\s.!]*\Z|[\s,/]+(?:or|and|maybe|perhaps|possibly)\b))",
     re.IGNORECASE,
 )
+# Words before an announced letter that only say how sure it is: the `most likely ` of `most likely
+# C, a bowling alley`.
+_PROBABLY = re.compile(
+    r"\A(?:(?:most|very|quite)\s)?(?:likely|probably)\s(?:to\sbe\s)?(?=(?-i:\(?[A-Z]\b))",
+    re.IGNORECASE,
+)
 # Words behind a letter that only say how sure it is: the ` for sure` of `It is B for sure.`
 _CERTAIN = re.compile(
     r"(?<=[A-Z)]),?\s(?:for\ssure|for\scertain|definitely|certainly|of\scourse|without\s(?:a\s)?doubt)"
@@ -359,17 +408,21 @@ _CERTAIN = re.compile(
 _LONE_LETTER = re.compile(r"\b[A-Za-z]\b")
 # A letter that labels the text behind it: the `(B)` of `(B) 12`, the `B -` of `B - 12`.
 _LABEL = re.compile(
-    rf"{_NOUN}(?:[(\[]([A-Za-z])[)\]]|([A-Z])\s*[).:](?=\s|$)|([A-Z])\s+[-–—]\s)[\s:.,–—-]*",
+    rf"{_NOUN}(?:[(\[]([A-Za-z])[)\]]|([A-Z])\s*[).:](?=\s|$)|([A-Z])\s+[-–—]\s)"
+    r"(?:[\s:.,–—]|-(?![.\d\\]))*",
     re.IGNORECASE,
 )
 # The letter of another option of a list, of which it has two more: the `B. ` of `A. 1 B. 2 C. 3`.
 _FURTHER_LABEL = re.compile(r"\s\(?([A-J])[).:、](?=\s|\W)")
 # A letter before its text, where that is known: the `B,` of `B, Paris`.
-_LETTER_BEFORE = re.compile(rf"{_NOUN}([A-Z])[\s,:(\[–—-]+", re.IGNORECASE)
+_LETTER_BEFORE = re.compile(rf"{_NOUN}([A-Z])(?:[\s,:(\[–—]|-(?![.\d\\]))+", re.IGNORECASE)
 # A letter before a text in brackets: the `B ` of `B (Paris)`.
 _BEFORE_BRACKET = re.compile(r"([A-Z])\s+(?=\((?!\s*(?i:incorrect|wrong|false|not)\b))")
-# A letter before a reason in Chinese, where no space follows: the `B.` of `B.本题考查副词`.
-_BEFORE_CHINESE = re.compile(r"\(?([A-Z])\)?[.:](?=[一-鿿])")
+# A letter before a reason in Chinese: the `B.` of `B.本题考查副词`, the `B ` of `B 考查副词`.
+_BEFORE_CHINESE = re.compile(
+    r"\(?([A-Z])\)?(?:[.:](?=[一-鿿])"
+    r"|(?:\s{1,3}|,\s?)(?=[一-鿿])(?![或和与及也都均]|还是|(?:选?项|是){0,2}(?:不|并非|错|有误|排除)))"
+)
 # A denial that is the text of the option labelled before it: `is not continuous`.
 _DENYING_TEXT = re.compile(
     r"(?:fails|(?:is|was)(?:\s+not|n['’]t))\s+"
@@ -396,7 +449,7 @@ _FOREIGN_ANSWER = (
 _EASTERN_ANSWER = (
     r"(?:(?:答案|正解|答え|정답)(?:应该|應該|应|應)?[】是为為はが은는：:\s]{0,4}[(（\[]?([A-Z])(?![A-Za-z])"
     r"|(?:(?:对应|正确|应选)的?|[，。；,;\s])选项(?:是|为|為|：|:)[：:\s]{0,3}[(（]?([A-Z])(?![A-Za-z])"
-    r"|(?<![不未没沒别別勿])(?<![不未没沒][要该可能应應])[选選](?:择|擇)?[：:\s]{0,3}[(（]?([A-Z])(?![A-Za-z]))"
+    r"|(?<![不未没沒别別勿误誤错錯])(?<![不未没沒][要该可能应應])[选選](?:择|擇)?[：:\s]{0,3}[(（]?([A-Z])(?![A-Za-z]))"
     rf"{_NEUTRAL_END}"
 )
 # Several options in a row: `options A and B`, `Choices A, C and D`.

@@ -61,6 +61,14 @@ _COUNTED_IN_BRACKETS = re.compile(
 )
 
 
+# A decimal below one with a blank in it, as scanned books have it: the `0. ` of `0. 98`, `-$0. 5$`.
+_BLANK_IN_DECIMAL = re.compile(r"\A([-−$\s]{0,4}0\.)\s(?=\d+\s?(?:\\?%)?\$?\Z)")
+
+
+# What is left of four hashes before a number in some data sets: the `# ` of `# 138`.
+_MARK_BEFORE = re.compile(r"\A#{1,3}\s{1,3}(?=[-−$]{0,2}\d)")
+
+
 class NoAnswer(ValueError):
     """A reference has no final answer; the message says what it is."""
 
@@ -97,6 +105,10 @@ def answer_of_reference(text: str) -> str:
     'no solution'
     >>> answer_of_reference("9 (apples)"), answer_of_reference("350 (g)")
     ('9', '350 g')
+    >>> answer_of_reference("# 138")
+    '138'
+    >>> answer_of_reference("0. 98"), answer_of_reference("1. 5")  # the latter is item 1 of a list
+    ('0.98', '1. 5')
 
     Raises:
         NoAnswer: the text is a solution without an answer, or says that there is none.
@@ -105,6 +117,8 @@ def answer_of_reference(text: str) -> str:
     _refuse_entries(text)
     if _BARE.fullmatch(text):
         return text
+    text = _BLANK_IN_DECIMAL.sub(r"\1", text, count=1)
+    text = _MARK_BEFORE.sub("", text, count=1)
     if counted := _COUNTED_IN_BRACKETS.fullmatch(text):
         unit = unit_named(counted["what"].rstrip("."))
         return counted["number"] if unit is None else f"{counted['number']} {counted['what']}"

@@ -156,9 +156,8 @@ def sentence_math(line: str) -> str:
     if len(found) == 1:
         after = line[found[0].end :].strip(" .*")
         before = line[: found[0].start].strip(" *")
-        if any(character.isdigit() for character in outside) or (
-            after and len(after) < 30 and not before
-        ):
+        is_label = not after and _OPTION_LABEL.fullmatch(before) is not None
+        if is_label or any(map(str.isdigit, outside)) or (after and len(after) < 30 and not before):
             return trimmed(line)
         return found[0].inside
     words = JOINT_WORDS.findall(outside)
@@ -167,6 +166,10 @@ def sentence_math(line: str) -> str:
     if any(word.lower() in ("and", "or") for word in words) or not words or _is_list(line, found):
         return line[found[0].start : found[-1].end]
     return found[-1].inside
+
+
+# The label of an option before its text; a reference may be the label: the `(B)` of `(B) $6x$`.
+_OPTION_LABEL = re.compile(r"(?:[Oo]ption |[Cc]hoice )?(?:\([A-J]\)|[A-J][).:])")
 
 
 def _is_list(line: str, spans: Sequence[DelimitedMath]) -> bool:
@@ -204,7 +207,9 @@ def main_clause(text: str) -> str:
     return text if not found or has_plain_number else sentence["main"]
 
 
-# A word that leads to a result: the `gives` of `$x = 2$ gives $y = 3$`.
+# A word that leads to a result: the `gives` of `$x = 2$ gives $y = 3$`, `因此`.
 _CONCLUDES = re.compile(
-    r"\b(?:giving|gives?|so|thus|hence|therefore|then|yields?|get|is)\b", re.IGNORECASE
+    r"\b(?:giving|gives?|so|thus|hence|therefore|then|yields?|get|is)\b"
+    r"|因此|所以|从而|于是|解得|可得|故(?!事|障)",
+    re.IGNORECASE,
 )

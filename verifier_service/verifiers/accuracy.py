@@ -360,6 +360,9 @@ class Accuracy(SettlingVerifier):
 
     def _written_answer(self, text: str, references: Sequence[AnswerReading]) -> Extraction | None:
         """The final answer; where a sentence or the whole text repeats a reference, that."""
+        from verifier_service.mathematics.answers_in_json import (  # noqa: PLC0415
+            with_tagged_answer,
+        )
         from verifier_service.mathematics.extraction import Extraction, extract  # noqa: PLC0415
         from verifier_service.mathematics.plain_text import text_key  # noqa: PLC0415
         from verifier_service.mathematics.visible_text import visible_text  # noqa: PLC0415
@@ -371,7 +374,8 @@ class Accuracy(SettlingVerifier):
                 return Extraction(found.source, (found.sentence,))
         max_characters = max(len(one.text) for one in references) + MAX_TAG_CHARACTERS
         if "math" in self.extract and len(text) - text.rfind("</think>") <= max_characters:
-            whole = _whole_answer(visible_text(after_reasoning(text) or "", self.tags))
+            seen = visible_text(after_reasoning(text) or "", self.tags)
+            whole = _whole_answer(with_tagged_answer(seen, "answer"))
             is_other = whole and (found is None or found.text != whole)
             if is_other and any(whole == _as_written(one.text) for one in references):
                 return Extraction("math", (whole,))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from verifier_service.code.extraction import last_block
-from verifier_service.code.languages import LANGUAGES, LanguageName
+from verifier_service.code.languages import LANGUAGES, LanguageName, refuse_unknown
 from verifier_service.code.reasons import CodeReason
 from verifier_service.code.tested_names import defines_tested
 from verifier_service.reason import Reason
@@ -35,7 +35,9 @@ class Code(Verifier):
     unavailable: ClassVar[Reason] = CodeReason.SANDBOX_ERROR
 
     type: Literal["code"] = "code"
-    language: LanguageName = Field(default="python", description="language of the program")
+    language: Annotated[LanguageName, BeforeValidator(refuse_unknown)] = Field(
+        default="python", description="language of the program"
+    )
     part: Literal["last_block", "completion"] = Field(
         default="last_block",
         description="last_block: the program is the last fenced block; completion: all of the text",

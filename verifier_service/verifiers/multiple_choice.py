@@ -95,7 +95,7 @@ class MultipleChoice(TextVerifier):
                 answer = replace(answer, statement=opening or answer.text, offered="")
             letters = letters or named_otherwise(answer, text)
             if letters and answer.also:
-                letters |= {answer.also}
+                letters |= set(answer.also)
             if letters:
                 letters |= set(_CALLED_ANSWER.findall(_last_line(text)))
             chosen = [choices[one] for one in letters if one in choices]
@@ -120,7 +120,7 @@ class FinalAnswer:
     offered: str = ""
     """Words behind it that offer other options."""
     also: str = ""
-    """The letter of an option that later words call right, too, or a second choice."""
+    """The letters of options that later words call right, too, or a second choice."""
 
     @property
     def text(self) -> str:
@@ -140,6 +140,7 @@ def final_answer(
     from verifier_service.mathematics.option_letters import (  # noqa: PLC0415
         MAX_STATEMENT_CHARACTERS,
         alternatives,
+        offered_in_chinese,
     )
     from verifier_service.mathematics.other_questions import (  # noqa: PLC0415
         without_other_questions,
@@ -160,8 +161,9 @@ def final_answer(
         if in_json is not None:
             return FinalAnswer(in_json, is_announced=True)
         last = _last_line(main if main.strip() else after)[-MAX_STATEMENT_CHARACTERS:]
-        return FinalAnswer(last, is_announced=False, also=offered_letter) if last else None
-    _, is_there, rest = after.rpartition(found.statements[-1])
+        letters = offered_letter or offered_in_chinese(last)
+        return FinalAnswer(last, is_announced=False, also=letters) if last else None
+    before, is_there, rest = after.rpartition(found.statements[-1])
     rest = rest if is_there else ""
     line = rest.split("\n", 1)[0][:MAX_STATEMENT_CHARACTERS]
     offers = _OFFER.findall(rest[len(line) : len(line) + MAX_STATEMENT_CHARACTERS])
@@ -169,6 +171,9 @@ def final_answer(
     also = _ALSO.search(rest[:MAX_STATEMENT_CHARACTERS])
     also = also or _BESIDE.match(rest)
     letter = also[also.lastindex or 0].upper() if also else offered_letter
+    if not letter and not after.isascii():
+        begin = before.rfind("\n") + 1
+        letter = offered_in_chinese(before[begin:] + found.statements[-1] + rest)
     return FinalAnswer(found.text, is_announced=True, offered=offered, also=letter)
 
 
@@ -337,7 +342,10 @@ def _letter_at_end(line: str) -> str | None:
     return letter if set(_ANY_LETTER.findall(line)) <= {letter} else None
 
 
-_BEFORE_TEXT = r"(?<![\w.,/^\u2212-])(?<![-\u2212+*/^]\s(?=\d))(?<!\d\s(?=\d))"
+_BEFORE_TEXT = (
+    r"(?<![\w.,/^\u2212-])(?<!times\s)(?<!cdot\s)(?<!div\s)"
+    r"(?<![-\u2212+*/^]\s(?=\d))(?<!\d\s(?=\d))"
+)
 """Signs of a longer number or formula, which do not stand before the text of an option."""
 # A verdict that opens a statement: the `No` of `No, it is not.`
 _VERDICT = re.compile(r"(yes|no|true|false)\s?[,.;:!](?=\s)", re.IGNORECASE)
@@ -436,8 +444,8 @@ def _choice_at_end(line: str, choices: Mapping[str, str]) -> str | None:
     """
     if _DOUBT.search(line):
         return None
-    plain = line.casefold().rstrip(" .!*")
-    texts = {letter: text.casefold().strip(" .") for letter, text in choices.items()}
+    plain = _without_dollars(line).rstrip(" .!*\u3002")
+    texts = {letter: _without_dollars(text).strip(" .") for letter, text in choices.items()}
     named = [
         letter
         for letter, text in texts.items()
@@ -445,7 +453,21 @@ def _choice_at_end(line: str, choices: Mapping[str, str]) -> str | None:
     ]
     if len(named) != 1 or not plain.endswith(texts[named[0]]) or plain == texts[named[0]]:
         return None
+    if _BOUNDS.search(plain[: -len(texts[named[0]])]):
+        return None
     return named[0] if set(_CALLED_LETTER.findall(line)) <= set(named) else None
+
+
+# Words right before a value that bound, deny or doubt it: `less than `, `大于`, `不等于`.
+_BOUNDS = re.compile(
+    r"(?:\b(?:than|least|most|below|above|under|over|exceeds?)|[<>\u2264\u2265\u2260]"
+    r"|\\(?:n?eq|neq?|[lg]eq?|[lg]t)|不是|不等于|可能是?|也许是?|[小大少多低高]于|超过|不足)\s?\Z"
+)
+
+
+def _without_dollars(text: str) -> str:
+    """A text in lower case, with a space in the place of each delimiter of mathematics."""
+    return " ".join(text.replace("$", " ").casefold().split())
 
 
 def _last_line(text: str) -> str:

@@ -1,0 +1,95 @@
+"""Answers behind headings, in the sentence of four hashes, before reasons and marks of notes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.growth import assert_linear
+from tests.verifier_service.judging import judge
+from verifier_service.mathematics.extraction import extract
+from verifier_service.verifiers.accuracy import Accuracy
+
+RIGHT = [
+    # In Chinese, behind a heading in brackets.
+    ("C", "[\u7b54\u6848]: C"),
+    ("C", "\u7efc\u4e0a\u6240\u8ff0\uff0c[\u7b54\u6848]:C"),
+    ("5", "\u89e3\u5f97 5\u3002\n\n**[\u7b54\u6848]: 5**"),
+    ("5", "**\u3010\u7b54\u6848\u3011**\uff1a5"),
+    ("\u9519\u8bef", "[\u7b54\u6848]: \u9519\u8bef"),
+    # Behind the heading of a whole solution.
+    ("1", "\u3010\u7b54\u6848\u3011\n\u89e3\uff1a\u7531 $2a=2$,\u56e0\u6b64,$a=1$"),
+    ("7", "Solution: Let x be 3. Then x + 4 = 7."),
+    ("3", "Solution:\n2x + 4 = 10\nx = 3"),
+    ("14", "Solution:\n1. 3 + 4 = 7\n2. 7 * 2 = 14"),
+    ("5", "Solution: 5"),
+    ("5", "Solution: $x = 5$\nExplanation: 2 + 3"),
+    # In the sentence that the hashes stand in.
+    ("448", "Therefore, there would be #### 448 mL of medicine in 8 doses."),
+    ("193", "James delivers #### 193 newspapers to District B."),
+    ("5", "Ana has 20 - 15 = #### 5 more oranges than Jane after an hour."),
+    ("60", "She has #### 60% of her weekend for it."),
+    # Before a reason that holds something impossible.
+    ("5", "So $n = 5$ as $n=4$ gives $2=3$ which is impossible."),
+    # Behind the label of an option.
+    ("B", "The answer is B) $6x$."),
+    ("6x", "The answer is B) $6x$."),
+    ("B", "<answer>(B) \\(y = 6\\)</answer>"),
+    ("y = 6", "<answer>Option B: $y=6$</answer>"),
+    # Before marks of notes.
+    ("1", "One apple: 1 apple [2]."),
+    ("3", "3 [2], as shown"),
+    ("3", "The answer is 3 [2], as shown."),
+]
+
+
+@pytest.mark.parametrize(("reference", "text"), RIGHT)
+def test_the_answer_is_found(reference: str, text: str) -> None:
+    assert judge(Accuracy(), {"answer": reference}, text).reason == "equal"
+
+
+WRONG = [
+    ("3", "Solution: Let x be 3. Then x + 4 = 7."),
+    ("7", "Solution:\n1. 3 + 4 = 7\n2. 7 * 2 = 14"),
+    ("4", "So $n = 5$ as $n=4$ gives $2=3$ which is impossible."),
+    ("5", "So $n=4$ gives $n=5$ which is impossible."),
+    ("5", "#### 5 is extraneous"),
+    ("5", "#### 5 is wrong"),
+    ("5", "#### 5 or 6 of them"),
+    ("5", "#### 5 less than 10"),
+    ("5", "#### 5% of 60"),
+    ("5", "#### 5 apples and 6 pears in 3 bags"),
+    ("5", "#### 5 apples for A, 6 apples for B"),
+    ("3", "#### 3 of 4"),
+    ("98", "0. 98"),
+    ("C", "The answer is B) $6x$."),
+    ("7x", "The answer is B) $6x$."),
+]
+
+
+@pytest.mark.parametrize(("reference", "text"), WRONG)
+def test_what_is_not_the_answer_is_not_paid(reference: str, text: str) -> None:
+    assert judge(Accuracy(), {"answer": reference}, text).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer"), [("0. 98", "0.98"), ("$0. 5$", "1/2"), ("0. 5%", r"0.5\%")]
+)
+def test_a_reference_may_have_a_blank_in_a_decimal(reference: str, answer: str) -> None:
+    assert judge(Accuracy(), {"answer": reference}, rf"\boxed{{{answer}}}").reason == "equal"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "#### 5 a of ",
+        "of b ",
+        "Solution:\n",
+        "solution: x=",
+        " as $n$",
+        "5 [2], as ",
+        "\u7b54\u6848]",
+    ],
+)
+@pytest.mark.parametrize("before", ["", "#### 5 apples of", "Solution:\nx ", "$n$ as "])
+def test_time_grows_with_the_length_and_no_faster(piece: str, before: str) -> None:
+    assert_linear(extract, piece, before=before)
