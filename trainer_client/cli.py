@@ -23,7 +23,7 @@ from trainer_client.config.presets import PRESETS
 from trainer_client.config.run_config import Config, ConfigError, load_config, load_run
 from trainer_client.demo.folder import DEFAULTS as DEMO_FOLDERS
 from trainer_client.demo.folder import clear_folder
-from trainer_client.errors import TrainerError
+from trainer_client.errors import TrainerError, writing
 from trainer_client.run.console import CONSOLE, say
 
 
@@ -149,13 +149,22 @@ def sft(config: ConfigArgument, overrides: OverridesArgument = None) -> None:
 
 @app.command(
     name="evaluate",
-    epilog=_example("trainer-client evaluate runs/demo/grpo"),
+    epilog=_example("trainer-client evaluate runs/demo/grpo --k 1 --k 8"),
 )
 def evaluate_command(
     source: Annotated[
         Path, typer.Argument(metavar="RUN_DIR|CONFIG.yaml", help="a finished run, or a config")
     ],
     overrides: OverridesArgument = None,
+    k: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="measure pass@N instead of evaluation.k, with N completions of each problem at "
+            "least; may be repeated",
+        ),
+    ] = None,
     solve_rates: Annotated[
         Path | None,
         typer.Option(help="append a line per problem, for dataset.solve_rates", metavar="FILE"),
@@ -166,17 +175,13 @@ def evaluate_command(
     The model is that of a finished run, or the start model of a configuration. It samples with
     train.seed: the same command gives the same figures on the same machine.
     """
-    if not source.exists():
-        raise ConfigError(
-            f"there is no folder of a run and no configuration {source} (relative paths start at "
-            f"{Path.cwd()})"
-        )
-    config = load_run(source, overrides) if source.is_dir() else load_config(source, overrides)
-    if not config.evaluation:
-        raise ConfigError(
-            f"{source} has no section `evaluation`; name the held-out problems, here or in it: "
-            "'evaluation={dataset: {path: held_out.jsonl}, num_samples: 4, k: [1]}'"
-        )
+    config = _with_evaluation(source, overrides)
+    if k:
+        measured = tuple(one.with_k(k) for one in config.evaluation)
+        config = config.model_copy(update={"evaluation": measured})
+    if solve_rates is not None:
+        with writing(solve_rates), solve_rates.open("a"):
+            pass  # sampling takes minutes, and must not be lost
     import torch
 
     from trainer_client.data_sets import load_held_out, questions_of
@@ -198,8 +203,8 @@ def evaluate_command(
     with open_scorer(config.reward, questions_of(config, [], held_out)) as scorer:
         for evaluation, problems in zip(config.evaluation, held_out, strict=True):
             result = evaluate(sampler, scorer, problems, config.rollout, evaluation)
-            for k, value in result.pass_at_k.items():
-                CONSOLE.print(f"{evaluation.prefix}/pass@{k} {value:.4f}", highlight=False)
+            for size, value in result.pass_at_k.items():
+                CONSOLE.print(f"{evaluation.prefix}/pass@{size} {value:.4f}", highlight=False)
             CONSOLE.print(
                 f"{result.num_problems} problems, {evaluation.num_samples} completions each, "
                 f"{result.unjudged_fraction:.2%} of them not judged"
@@ -207,6 +212,22 @@ def evaluate_command(
             if solve_rates is not None:
                 with solve_rates.open("a") as file:
                     file.writelines(json.dumps(rate.row) + "\n" for rate in result.solve_rates)
+
+
+def _with_evaluation(source: Path, overrides: list[str] | None) -> Config:
+    """The configuration of a run or a file; raises ConfigError where it has no evaluation."""
+    if not source.exists():
+        raise ConfigError(
+            f"there is no folder of a run and no configuration {source} (relative paths start at "
+            f"{Path.cwd()})"
+        )
+    config = load_run(source, overrides) if source.is_dir() else load_config(source, overrides)
+    if not config.evaluation:
+        raise ConfigError(
+            f"{source} has no section `evaluation`; name the held-out problems, here or in it: "
+            "'evaluation={dataset: {path: held_out.jsonl}, num_samples: 4, k: [1]}'"
+        )
+    return config
 
 
 @app.command(epilog=_example("trainer-client generate runs/demo/grpo '7+8+9=?' --answer 24"))
