@@ -13,18 +13,22 @@ import sys
 from difflib import get_close_matches
 from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.table import Table
 
 from reward_verifier.errors import VerifierError
 from trainer_client.config.presets import PRESETS
+from trainer_client.config.reward_sections import EvaluationConfig
 from trainer_client.config.run_config import Config, ConfigError, load_config, load_run
 from trainer_client.demo.folder import DEFAULTS as DEMO_FOLDERS
 from trainer_client.demo.folder import clear_folder
 from trainer_client.errors import TrainerError, writing
 from trainer_client.run.console import CONSOLE, say
+
+if TYPE_CHECKING:
+    from trainer_client.evaluate import EvaluationResult
 
 
 def _example(command: str) -> str:
@@ -175,10 +179,7 @@ def evaluate_command(
     The model is that of a finished run, or the start model of a configuration. It samples with
     train.seed: the same command gives the same figures on the same machine.
     """
-    config = _with_evaluation(source, overrides)
-    if k:
-        measured = tuple(one.with_k(k) for one in config.evaluation)
-        config = config.model_copy(update={"evaluation": measured})
+    config = _with_evaluation(source, overrides, k)
     if solve_rates is not None:
         with writing(solve_rates), solve_rates.open("a"):
             pass  # sampling takes minutes, and must not be lost
@@ -203,19 +204,27 @@ def evaluate_command(
     with open_scorer(config.reward, questions_of(config, [], held_out)) as scorer:
         for evaluation, problems in zip(config.evaluation, held_out, strict=True):
             result = evaluate(sampler, scorer, problems, config.rollout, evaluation)
-            for size, value in result.pass_at_k.items():
-                CONSOLE.print(f"{evaluation.prefix}/pass@{size} {value:.4f}", highlight=False)
-            CONSOLE.print(
-                f"{result.num_problems} problems, {evaluation.num_samples} completions each, "
-                f"{result.unjudged_fraction:.2%} of them not judged"
-            )
+            _print_result(result, evaluation)
             if solve_rates is not None:
                 with solve_rates.open("a") as file:
                     file.writelines(json.dumps(rate.row) + "\n" for rate in result.solve_rates)
 
 
-def _with_evaluation(source: Path, overrides: list[str] | None) -> Config:
-    """The configuration of a run or a file; raises ConfigError where it has no evaluation."""
+def _print_result(result: EvaluationResult, evaluation: EvaluationConfig) -> None:
+    for k, value in result.pass_at_k.items():
+        CONSOLE.print(f"{evaluation.prefix}/pass@{k} {value:.4f}", highlight=False)
+    CONSOLE.print(
+        f"{result.num_problems} problems, {evaluation.num_samples} completions each, "
+        f"{result.unjudged_fraction:.2%} of them not judged"
+    )
+
+
+def _with_evaluation(source: Path, overrides: list[str] | None, k: list[int] | None) -> Config:
+    """The configuration of a run or a file, measuring k if given.
+
+    Raises:
+        ConfigError: there is no such configuration, or it has no evaluation.
+    """
     if not source.exists():
         raise ConfigError(
             f"there is no folder of a run and no configuration {source} (relative paths start at "
@@ -227,7 +236,10 @@ def _with_evaluation(source: Path, overrides: list[str] | None) -> Config:
             f"{source} has no section `evaluation`; name the held-out problems, here or in it: "
             "'evaluation={dataset: {path: held_out.jsonl}, num_samples: 4, k: [1]}'"
         )
-    return config
+    if not k:
+        return config
+    measured = tuple(one.with_k(k) for one in config.evaluation)
+    return config.model_copy(update={"evaluation": measured})
 
 
 @app.command(epilog=_example("trainer-client generate runs/demo/grpo '7+8+9=?' --answer 24"))
