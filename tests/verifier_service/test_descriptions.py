@@ -37,6 +37,13 @@ def test_a_running_service_is_alive_and_ready(
     assert (response.status_code, found) == (200, {"status": "ok", **said})
 
 
+def test_monitors_may_ask_by_head(http: httpx.Client) -> None:
+    """It is the default of some; a 405 would look like a service that is down."""
+    for path in ("/healthz", "/readyz"):
+        response = http.head(path)
+        assert (response.status_code, response.content) == (200, b"")
+
+
 def test_the_documentation_has_the_wire(http: httpx.Client) -> None:
     assert http.get("/docs").status_code == 200
     document = http.get("/openapi.json").json()
