@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import io
 import math
 import os
 import re
@@ -89,10 +88,10 @@ def _opened(path: Path) -> Iterator[TextIO]:
     Raises:
         BadFile: the file is not compressed as its name says.
     """
-    packed = cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+    open_file = gzip.open if path.suffix == ".gz" else open
     try:
-        with io.TextIOWrapper(packed, encoding="utf-8-sig") as text:
-            yield text
+        with open_file(path, "rt", encoding="utf-8-sig") as text:
+            yield cast(TextIO, text)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise BadFile(f"the file is not gzip as its name says: {error}") from error
 
