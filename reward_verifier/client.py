@@ -46,6 +46,8 @@ def connection_options(access: ServiceAccess) -> dict[str, Any]:
         "limits": httpx.Limits(max_connections=MAX_CONNECTIONS),
         # Reading the certificates takes longer than judging, and http needs none.
         "verify": False if access.url.startswith("http://") else _certificates(),
+        # A proxy of the environment has another loopback.
+        "trust_env": not access.is_on_this_machine,
     }
 
 

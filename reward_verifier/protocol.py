@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from reward_verifier.deadline import deadline_seconds
 from reward_verifier.errors import (
@@ -27,6 +30,8 @@ from reward_verifier.verdict import ScoredCompletion, read_groups
 T = TypeVar("T")
 
 KEY_VARIABLE = "REWARD_VERIFIER_API_KEY"
+_LOOPBACK = re.compile(r"127(\.\d{1,3}){3}")
+"""An IPv4 address of a machine's own, such as 127.0.0.1."""
 MAX_FAILED_ATTEMPTS = 3
 """Requests for one `failed` verdict. A worker that died is replaced at once, so a verdict that
 fails again is most likely that of a text that ends every worker."""
@@ -64,6 +69,26 @@ class ServiceAccess:
     backoff_seconds: float
     api_key: str | None = None
     max_failed_attempts: int = MAX_FAILED_ATTEMPTS
+
+    @property
+    def is_on_this_machine(self) -> bool:
+        """Whether the address is a loopback's."""
+        host = urlsplit(self.url).hostname or ""
+        return host in ("localhost", "::1") or bool(_LOOPBACK.fullmatch(host))
+
+    @property
+    def proxy_advice(self) -> str:
+        """The sentence on a proxy of the environment; empty where requests take no proxy."""
+        address = urlsplit(self.url)
+        proxies = getproxies()
+        proxy = proxies.get(address.scheme) or proxies.get("all")
+        host = address.hostname or ""
+        if not proxy or self.is_on_this_machine or proxy_bypass(host):
+            return ""
+        return (
+            f" Requests go through a proxy of the environment ({address.scheme}_proxy or "
+            f"all_proxy); NO_PROXY={host} asks directly."
+        )
 
     @property
     def key(self) -> str | None:
@@ -427,9 +452,13 @@ def unavailable(access: ServiceAccess, last: Reply) -> VerifierUnavailable:
             "its own; where it has too much work, send less at a time, give it more workers, or "
             "raise max_attempts"
         )
+    scheme = ""
+    if "WRONG_VERSION_NUMBER" in last.trouble or "record layer failure" in last.trouble:
+        scheme = " The server there speaks HTTP without TLS: such an address begins with http://."
     return VerifierUnavailable(
         f"no answer from the verifier at {access.url} {attempts}. Is it running "
         f"(`verifier-service serve`) and is {access.url_setting} right?"
+        f"{scheme}{access.proxy_advice}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, closing, contextmanager
@@ -122,8 +123,8 @@ class Verifier:
 
     Raises:
         TypeError: verifiers is a text.
-        ValueError: both profile and verifiers are given, or the URL has no http:// or https://
-            and there is no transport that reads it.
+        ValueError: both profile and verifiers are given, the URL has no http:// or https://
+            and there is no transport that reads it, or a number is out of its range.
         VerifierUnauthorized: the API key has a character that cannot be sent.
         VerifierUnavailable: every call, if no attempt had a usable response.
         VerifierRejected: every call, if the service refused the request, or something else than a
@@ -151,6 +152,11 @@ class Verifier:
             raise ValueError(
                 f"{self._url_setting} {self.address!r} needs http:// or https:// before it"
             )
+        if not isinstance(self.max_attempts, int) or self.max_attempts < 1:
+            raise ValueError(f"max_attempts: expected at least 1, found {self.max_attempts!r}")
+        seconds = self.timeout_seconds
+        if not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
+            raise ValueError(f"timeout_seconds: expected a number above 0, found {seconds!r}")
         _ = self._access.key  # a key that cannot be sent is refused at once
 
     def score(
@@ -278,7 +284,8 @@ class Verifier:
     @property
     def address(self) -> str:
         """The service's URL: the argument, the environment's, or this machine's."""
-        return self.url or os.environ.get(URL_VARIABLE) or DEFAULT_URL
+        address = (self.url or "").strip() or os.environ.get(URL_VARIABLE, "").strip()
+        return address.rstrip("/") or DEFAULT_URL
 
     def __enter__(self) -> Self:
         self._open.blocking = self._new_client()

@@ -13,18 +13,22 @@ import sys
 from difflib import get_close_matches
 from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.table import Table
 
 from reward_verifier.errors import VerifierError
 from trainer_client.config.presets import PRESETS
+from trainer_client.config.reward_sections import EvaluationConfig
 from trainer_client.config.run_config import Config, ConfigError, load_config, load_run
 from trainer_client.demo.folder import DEFAULTS as DEMO_FOLDERS
 from trainer_client.demo.folder import clear_folder
-from trainer_client.errors import TrainerError
+from trainer_client.errors import TrainerError, writing
 from trainer_client.run.console import CONSOLE, say
+
+if TYPE_CHECKING:
+    from trainer_client.evaluate import EvaluationResult
 
 
 def _example(command: str) -> str:
@@ -149,13 +153,22 @@ def sft(config: ConfigArgument, overrides: OverridesArgument = None) -> None:
 
 @app.command(
     name="evaluate",
-    epilog=_example("trainer-client evaluate runs/demo/grpo"),
+    epilog=_example("trainer-client evaluate runs/demo/grpo --k 1 --k 8"),
 )
 def evaluate_command(
     source: Annotated[
         Path, typer.Argument(metavar="RUN_DIR|CONFIG.yaml", help="a finished run, or a config")
     ],
     overrides: OverridesArgument = None,
+    k: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="measure pass@N instead of evaluation.k, with N completions of each problem at "
+            "least; may be repeated",
+        ),
+    ] = None,
     solve_rates: Annotated[
         Path | None,
         typer.Option(help="append a line per problem, for dataset.solve_rates", metavar="FILE"),
@@ -166,17 +179,10 @@ def evaluate_command(
     The model is that of a finished run, or the start model of a configuration. It samples with
     train.seed: the same command gives the same figures on the same machine.
     """
-    if not source.exists():
-        raise ConfigError(
-            f"there is no folder of a run and no configuration {source} (relative paths start at "
-            f"{Path.cwd()})"
-        )
-    config = load_run(source, overrides) if source.is_dir() else load_config(source, overrides)
-    if not config.evaluation:
-        raise ConfigError(
-            f"{source} has no section `evaluation`; name the held-out problems, here or in it: "
-            "'evaluation={dataset: {path: held_out.jsonl}, num_samples: 4, k: [1]}'"
-        )
+    config = _with_evaluation(source, overrides, k)
+    if solve_rates is not None:
+        with writing(solve_rates), solve_rates.open("a"):
+            pass  # sampling takes minutes, and must not be lost
     import torch
 
     from trainer_client.data_sets import load_held_out, questions_of
@@ -198,15 +204,42 @@ def evaluate_command(
     with open_scorer(config.reward, questions_of(config, [], held_out)) as scorer:
         for evaluation, problems in zip(config.evaluation, held_out, strict=True):
             result = evaluate(sampler, scorer, problems, config.rollout, evaluation)
-            for k, value in result.pass_at_k.items():
-                CONSOLE.print(f"{evaluation.prefix}/pass@{k} {value:.4f}", highlight=False)
-            CONSOLE.print(
-                f"{result.num_problems} problems, {evaluation.num_samples} completions each, "
-                f"{result.unjudged_fraction:.2%} of them not judged"
-            )
+            _print_result(result, evaluation)
             if solve_rates is not None:
                 with solve_rates.open("a") as file:
                     file.writelines(json.dumps(rate.row) + "\n" for rate in result.solve_rates)
+
+
+def _print_result(result: EvaluationResult, evaluation: EvaluationConfig) -> None:
+    for k, value in result.pass_at_k.items():
+        CONSOLE.print(f"{evaluation.prefix}/pass@{k} {value:.4f}", highlight=False)
+    CONSOLE.print(
+        f"{result.num_problems} problems, {evaluation.num_samples} completions each, "
+        f"{result.unjudged_fraction:.2%} of them not judged"
+    )
+
+
+def _with_evaluation(source: Path, overrides: list[str] | None, k: list[int] | None) -> Config:
+    """The configuration of a run or a file, measuring k if given.
+
+    Raises:
+        ConfigError: there is no such configuration, or it has no evaluation.
+    """
+    if not source.exists():
+        raise ConfigError(
+            f"there is no folder of a run and no configuration {source} (relative paths start at "
+            f"{Path.cwd()})"
+        )
+    config = load_run(source, overrides) if source.is_dir() else load_config(source, overrides)
+    if not config.evaluation:
+        raise ConfigError(
+            f"{source} has no section `evaluation`; name the held-out problems, here or in it: "
+            "'evaluation={dataset: {path: held_out.jsonl}, num_samples: 4, k: [1]}'"
+        )
+    if not k:
+        return config
+    measured = tuple(one.with_k(k) for one in config.evaluation)
+    return config.model_copy(update={"evaluation": measured})
 
 
 @app.command(epilog=_example("trainer-client generate runs/demo/grpo '7+8+9=?' --answer 24"))

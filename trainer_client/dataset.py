@@ -24,6 +24,8 @@ T = TypeVar("T")
 _VERIFIERS = TypeAdapter(tuple[VerifierConfig, ...])
 MAX_SHOWN_CONFLICTS = 10
 """Pairs of rows with conflicting references that an error lists."""
+MAX_SHOWN_BAD_ROWS = 5
+"""Different mistakes of rows that an error lists."""
 
 
 @dataclass(frozen=True)
@@ -151,9 +153,11 @@ def read_rows(
         except DatasetError as error:
             errors.append(str(error))
     if errors and config.on_bad_row == "error":
+        shown = list(dict.fromkeys(errors))[:MAX_SHOWN_BAD_ROWS]
+        others = [one.removeprefix(f"{config.path}: ") for one in shown[1:]]
         raise DatasetError(
-            f"{errors[0]}. {len(errors)} of {len(rows)} rows cannot be used; dataset.on_bad_row "
-            "skip leaves them out"
+            f"{'; '.join([shown[0], *others])}. {len(errors)} of {len(rows)} rows cannot be used; "
+            "dataset.on_bad_row skip leaves them out"
         )
     if errors:
         say(f"skipped {len(errors)} of {len(rows)} rows, which cannot be used; {errors[0]}")

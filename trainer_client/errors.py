@@ -13,6 +13,8 @@ Those of the last line stand beside the code that raises them. Errors of the ver
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
@@ -48,6 +50,19 @@ class TrainingStoppedByUser(TrainingInterrupted):
     """Ctrl-C stopped the training; a checkpoint is saved."""
 
     exit_status = 128 + signal.SIGINT
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Inside, an error of the file system means that this path cannot be written.
+
+    Raises:
+        TrainerError: the path cannot be written; the message has the system's cause.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise TrainerError(f"cannot write {path}: {error.strerror}") from error
 
 
 def not_loaded(error: Exception, path: str, setting: str) -> str:

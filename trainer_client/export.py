@@ -8,6 +8,7 @@ from typing import Literal
 import torch
 
 from trainer_client.config.run_config import ConfigError, load_config
+from trainer_client.errors import writing
 from trainer_client.policy.lora import has_adapter
 from trainer_client.policy.policy import load_policy
 from trainer_client.run.checkpoint import Checkpoint
@@ -33,6 +34,7 @@ def export(
 
     Raises:
         ConfigError: the run or the checkpoint does not exist, or the output does.
+        TrainerError: the output cannot be made.
     """
     if output.exists():
         raise ConfigError(f"{output} exists; choose another folder")
@@ -41,6 +43,8 @@ def export(
     policy = load_policy(
         config.model.model_copy(update={"device": "cpu", "quantization": None}), chosen.folder
     )
+    with writing(output):
+        output.mkdir(parents=True)
     if has_adapter(policy.model):
         policy.model.save_pretrained(output / "adapter")
     if dtype is not None:

@@ -72,7 +72,7 @@ def parse_reference(entries: Sequence[str], answer: str | None) -> dict[str, Any
     {'tests': [{'input': '1', 'output': '2'}]}
 
     Raises:
-        ConfigError: an entry is not of that form.
+        ConfigError: an entry is not of that form, or a key is given twice.
     """
     reference: dict[str, Any] = {} if answer is None else {"answer": answer}
     for entry in entries:
@@ -86,6 +86,8 @@ def parse_reference(entries: Sequence[str], answer: str | None) -> dict[str, Any
             ) from error
         if not key or not separator:
             raise ConfigError(f"--reference {entry!r} must be KEY=JSON")
+        if key in reference:
+            raise ConfigError(f"--reference {entry!r}: {key} is given already")
         reference[key] = value
     return reference
 

@@ -11,11 +11,13 @@ from torch import Tensor
 from trainer_client.config.optimizer_section import OptimizerConfig
 from trainer_client.config.run_config import Config, ConfigError, dump_config
 from trainer_client.config.sft_section import SftConfig
+from trainer_client.errors import writing
 from trainer_client.policy.logit_passes import Slopes
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.lora import causal_model
 from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.policy import Policy, load_policy
+from trainer_client.rows import DatasetError
 from trainer_client.run.guards import precision_warnings
 from trainer_client.run.metrics import MetricsLog
 from trainer_client.sft_examples import Example, load_examples
@@ -32,21 +34,36 @@ def fine_tune(config: Config) -> Path:
 
     Raises:
         ConfigError, DatasetError: the input cannot be used.
+        TrainerError: the folder cannot be made.
     """
     if (config.output_dir / "model").exists():
         raise ConfigError(f"output_dir {config.output_dir} already holds a model; choose another")
     torch.manual_seed(config.train.seed)
     policy = load_policy(config.model)
     check_output_layer(causal_model(policy.model))
-    examples = [load_examples(one, config.sft, policy) for one in config.dataset]
+    examples = _examples_of_all(config, policy)
     shares = [one.share or len(own) for one, own in zip(config.dataset, examples, strict=True)]
-    config.output_dir.mkdir(parents=True, exist_ok=True)
+    with writing(config.output_dir):
+        config.output_dir.mkdir(parents=True, exist_ok=True)
     (config.output_dir / "config.yaml").write_text(dump_config(config))
     warnings = precision_warnings(config.model, config.sft.learning_rate)
     draw = ExampleDraw(examples, shares, seed=config.train.seed)
     fit(policy, draw, config.sft, config.output_dir, warnings=warnings)
     policy.save_merged(config.output_dir / "model")
     return config.output_dir / "model"
+
+
+def _examples_of_all(config: Config, policy: Policy) -> list[list[Example]]:
+    """The examples of each data set; raises DatasetError, which names what each of them lacks."""
+    examples, errors = [], []
+    for one in config.dataset:
+        try:
+            examples.append(load_examples(one, config.sft, policy))
+        except DatasetError as error:
+            errors.append(str(error))
+    if errors:
+        raise DatasetError("\n".join(errors))
+    return examples
 
 
 class ExampleDraw:

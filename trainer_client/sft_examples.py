@@ -14,7 +14,7 @@ from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.sft_section import SftConfig
 from trainer_client.dataset import chat_messages, messages_of, read_rows, with_system_prompt
 from trainer_client.policy.policy import Policy
-from trainer_client.rows import DatasetError, load_rows
+from trainer_client.rows import DatasetError, Rows, load_rows
 
 Messages = list[dict[str, Any]]
 
@@ -32,10 +32,7 @@ def load_examples(config: DatasetConfig, sft: SftConfig, policy: Policy) -> list
     rows = load_rows(config)
     wanted = [sft.completion_column, *([sft.correct_column] if sft.correct_column else [])]
     if missing := [name for name in wanted if name not in rows.column_names]:
-        raise DatasetError(
-            f"{config.path} has no column {', '.join(map(repr, missing))}; its columns are "
-            f"{list(rows.column_names)}. Set sft.completion_column"
-        )
+        raise DatasetError(_without_columns(missing, rows, config))
     model = policy.model.config.get_text_config()
     limit: int | None = getattr(model, "max_position_embeddings", None)
 
@@ -49,6 +46,18 @@ def load_examples(config: DatasetConfig, sft: SftConfig, policy: Policy) -> list
     if not found:
         raise DatasetError(f"{config.path} [{config.split}] has no completion to imitate")
     return found
+
+
+def _without_columns(missing: list[str], rows: Rows, config: DatasetConfig) -> str:
+    """The message on missing columns of completions, and on that of problems, if it lacks too."""
+    advice = "Set sft.completion_column"
+    if config.problem_column not in rows.column_names:
+        missing = [*missing, config.problem_column]
+        advice += ", and dataset.problem_column unless completions are chats"
+    return (
+        f"{config.path} has no column {', '.join(map(repr, missing))}; its columns are "
+        f"{list(rows.column_names)}. {advice}"
+    )
 
 
 def _completions(

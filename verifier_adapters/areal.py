@@ -12,33 +12,50 @@ from __future__ import annotations
 from typing import Any
 
 from verifier_adapters.client import Verifier
-from verifier_adapters.reference import reference_of, selection_of
+from verifier_adapters.reference import label_in, naming_columns, own_selection, reference_of
 
 TIMEOUT_SECONDS = 12.0
 """Time limit of the only attempt, within the 15 seconds that AReaL gives."""
 
 
-def reward_fn(
-    prompt: Any,
-    completions: str,
-    prompt_ids: Any = None,
-    completion_ids: Any = None,
-    **data: Any,
-) -> float:
-    """The reward of a completion.
+class VerifierReward:
+    """A reward function that can be pickled, with settings.
 
     Args:
-        prompt: not used.
-        completions: one completion.
-        prompt_ids: not used.
-        completion_ids: not used.
-        data: columns of the data set. The reference is in `answer`, as in AReaL's own reward
-            functions; `profile` or `verifiers`, where there are any, judge this completion.
-
-    Raises:
-        VerifierError: the completion has no verdict.
+        column: column of the data set that holds the labels.
+        own_verifiers: whether a row's columns `profile` and `verifiers` choose its verifiers;
+            False: they are columns like others.
     """
-    verifier = Verifier(timeout_seconds=TIMEOUT_SECONDS, max_attempts=1)
-    references, selections = [reference_of(data["answer"])], [selection_of(data)]
-    (judgement,) = verifier.judge([completions], references, selections=selections)
-    return judgement.reward or 0.0
+
+    def __init__(self, *, column: str = "answer", own_verifiers: bool = True) -> None:
+        self._column = column
+        self._own_verifiers = own_verifiers
+
+    def __call__(
+        self,
+        /,
+        prompt: Any,
+        completions: str,
+        prompt_ids: Any = None,
+        completion_ids: Any = None,
+        **data: Any,
+    ) -> float:
+        """The reward of one completion; `data` are the columns of the data set.
+
+        Raises:
+            KeyError: the data set has no column with the labels.
+            VerifierError: the completion has no verdict.
+        """
+        verifier = Verifier(timeout_seconds=TIMEOUT_SECONDS, max_attempts=1)
+        references = [reference_of(label_in(data, self._column, "VerifierReward(column={!r})"))]
+        selections = own_selection(data, own_verifiers=self._own_verifiers)
+        with naming_columns(selections):
+            (judgement,) = verifier.judge([completions], references, selections=selections)
+        return judgement.reward or 0.0
+
+
+def reward_fn(
+    prompt: Any, completions: str, prompt_ids: Any = None, completion_ids: Any = None, **data: Any
+) -> float:
+    """The reward by the label in `answer`, where AReaL's own reward functions have it."""
+    return VerifierReward()(prompt, completions, prompt_ids, completion_ids, **data)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from verifier_adapters.client import Completion, Judgement, Verifier
-from verifier_adapters.reference import naming_columns, reference_of, selections_in
+from verifier_adapters.reference import label_in, naming_columns, reference_of, selections_in
 from verifier_adapters.unjudged import warn_if_none_judged
 
 
@@ -46,7 +46,8 @@ class VerifierORM:
         self, columns: dict[str, Any], num_rows: int
     ) -> tuple[list[dict[str, Any]], list[dict[str, Any] | None]]:
         """The reference and the selection of each row."""
-        references = [reference_of(label) for label in columns[self.column]]
+        labels = label_in(columns, self.column, "column = {!r} in a subclass")
+        references = [reference_of(label) for label in labels]
         return references, selections_in(columns if self.own_verifiers else {}, num_rows)
 
     def _rewards(self, judged: Sequence[Judgement]) -> list[float | None]:

@@ -17,22 +17,28 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from verifier_adapters.client import Completion, Verifier, verifier_given
-from verifier_adapters.reference import reference_of, selection_of
+from verifier_adapters.reference import naming_columns, own_selection, reference_of
 
 
 def rubric_function(
-    verifier: Verifier | str | None = None, *, name: str = "verifier_reward"
+    verifier: Verifier | str | None = None,
+    *,
+    name: str = "verifier_reward",
+    own_verifiers: bool = True,
 ) -> Callable[..., Awaitable[float]]:
     """A reward function for a rubric.
 
     Args:
         verifier: the service to ask, or its URL; None: the environment's.
         name: the function's name in logs.
+        own_verifiers: whether `profile` and `verifiers` of a row's `info` choose its verifiers;
+            False: they are entries like others, and `info` is not read.
     """
     chosen = verifier_given(verifier)
 
     async def verifier_reward(completion: Completion, answer: Any, info: Any = None) -> float:
-        return await _reward(chosen, _plain(completion), answer, info)
+        own = info if own_verifiers else None
+        return await _reward(chosen, _plain(completion), answer, own)
 
     verifier_reward.__name__ = name
     return verifier_reward
@@ -60,10 +66,11 @@ async def _reward(verifier: Verifier, completion: Completion, label: Any, info: 
             raise ValueError(f"info: expected an object, or one as JSON text: {error}") from error
     if not isinstance(info, Mapping | None):
         raise ValueError(f"info: expected an object, found {type(info).__name__}")
-    selections = [selection_of(info or {})]
-    (judgement,) = await verifier.judge_async(
-        [completion], [reference_of(label)], selections=selections
-    )
+    selections = own_selection(info, own_verifiers=True)
+    with naming_columns(selections):
+        (judgement,) = await verifier.judge_async(
+            [completion], [reference_of(label)], selections=selections
+        )
     return judgement.reward or 0.0
 
 

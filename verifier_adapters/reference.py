@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Real
@@ -27,6 +26,8 @@ def reference_of(label: Any) -> dict[str, Any]:
     | JSON text of an object with keys (`{}` is an answer, the empty set) | the object's |
     | None, or NaN as pandas has it for a missing value | `{}` |
 
+    Arrays and scalars of numpy count as the lists and numbers that they hold.
+
     >>> reference_of("1/2")
     {'answer': '1/2'}
     >>> reference_of('{"inputs": ["3"], "outputs": ["9"]}')
@@ -36,6 +37,7 @@ def reference_of(label: Any) -> dict[str, Any]:
         label = _object_in(label) or label
     if is_missing(label):
         return {}
+    label = without_arrays(label)
     if not isinstance(label, Mapping):
         return {"answer": label}
     is_tests = label.keys() >= {"inputs", "outputs"} or (
@@ -44,10 +46,20 @@ def reference_of(label: Any) -> dict[str, Any]:
     return {"tests": dict(label)} if is_tests else dict(label)
 
 
+def without_arrays(value: Any) -> Any:
+    """The value with lists and numbers of Python for those of numpy, which pandas gives."""
+    if isinstance(value, Mapping):
+        return {name: without_arrays(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_arrays(inner) for inner in value]
+    to_list = getattr(value, "tolist", None)
+    return without_arrays(to_list()) if callable(to_list) else value
+
+
 def is_missing(value: Any) -> bool:
     """Whether a cell of a table has no value: None, NaN as numpy has it, or NA as pandas has it."""
     if isinstance(value, Real):
-        return math.isnan(value)
+        return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
@@ -82,6 +94,47 @@ def selection_of(columns: Mapping[str, Any]) -> dict[str, Any] | None:
         kept = [_without_null(one) if isinstance(one, Mapping) else one for one in verifiers]
         return {"verifiers": kept}
     return None if profile is None else {"profile": profile}
+
+
+def own_selection(columns: Any, *, own_verifiers: bool) -> list[dict[str, Any] | None]:
+    """The selection of the only row of a call, for `Verifier.judge`.
+
+    Args:
+        columns: the row's columns; anything else than a mapping names no verifiers.
+        own_verifiers: whether a row's `profile` and `verifiers` choose its verifiers.
+
+    Raises:
+        ValueError: the column `verifiers` has no list.
+    """
+    if not own_verifiers or not isinstance(columns, Mapping):
+        return [None]
+    try:
+        return [selection_of(columns)]
+    except ValueError as error:
+        raise ValueError(f"{error}. {OTHER_MEANING}") from error
+
+
+def label_in(columns: Mapping[str, Any], name: str, setting: str) -> Any:
+    """The labels in a column.
+
+    Args:
+        columns: by their names.
+        name: of the column.
+        setting: how another column is named, with braces for its name: `column={!r}`.
+
+    Raises:
+        KeyError: there is no such column; the message has the others.
+    """
+    if name in columns:
+        return columns[name]
+    names = sorted(map(str, columns))
+    message = f"the data set has no column {name!r} with the references; its columns are {names}"
+    usual = next((other for other in _USUAL_COLUMNS if other in names), None)
+    raise KeyError(message if usual is None else f"{message}; set {setting.format(usual)}")
+
+
+_USUAL_COLUMNS = ("solution", "answer", "label", "ground_truth")
+"""Names that columns with references usually have, as an error proposes them."""
 
 
 def _without_null(verifier: Mapping[str, Any]) -> dict[str, Any]:

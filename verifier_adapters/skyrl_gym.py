@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from verifier_adapters.ray import verifier_at
-from verifier_adapters.reference import reference_of, selection_of
+from verifier_adapters.reference import naming_columns, own_selection, reference_of
 
 
 class VerifierEnv:
@@ -20,7 +20,8 @@ class VerifierEnv:
 
     Args:
         env_config: `url`, `profile` and `api_key` of `verifier_at`; a missing one is taken from
-            the process's environment.
+            the process's environment. With `own_verifiers` false, `profile` and `verifiers` of a
+            row are columns like others.
         extras: the row's extras; the label is in `reward_spec.ground_truth`. `profile` or
             `verifiers`, where there are any, judge this row.
 
@@ -39,7 +40,7 @@ class VerifierEnv:
             config.get("url"), profile=config.get("profile"), api_key=config.get("api_key")
         )
         self._reference = reference_of(extras["reward_spec"]["ground_truth"])
-        self._selection = selection_of(extras)
+        self._selections = own_selection(extras, own_verifiers=config.get("own_verifiers", True))
         self._metrics: dict[str, Any] = {}
 
     def init(self, prompt: Any) -> tuple[Any, dict[str, Any]]:
@@ -48,8 +49,10 @@ class VerifierEnv:
 
     def step(self, action: str) -> dict[str, Any]:
         """End the only turn with the reward of the action. Raises VerifierError."""
-        selections = [self._selection]
-        (judgement,) = self._verifier.judge([action], [self._reference], selections=selections)
+        with naming_columns(self._selections):
+            (judgement,) = self._verifier.judge(
+                [action], [self._reference], selections=self._selections
+            )
         judged = judgement.reward is not None
         self._metrics = {"judged": float(judged), "score": judgement.score or 0.0}
         return {

@@ -15,7 +15,14 @@ from typing import Any
 
 from reward_verifier.protocol import row_reference
 from verifier_adapters.client import Completion, Judgement, Verifier, verifier_given
-from verifier_adapters.reference import is_missing, naming_columns, reference_of, selections_in
+from verifier_adapters.reference import (
+    is_missing,
+    label_in,
+    naming_columns,
+    reference_of,
+    selections_in,
+    without_arrays,
+)
 from verifier_adapters.unjudged import warn_if_none_judged
 
 Columns = dict[str, Any]
@@ -142,8 +149,6 @@ async def verifier_reward(
 
 _OF_TRL = frozenset({"completion_ids", "trainer_state", "environments"})
 """Arguments of a reward function that are no columns of the data set."""
-_USUAL_COLUMNS = ("solution", "answer", "label", "ground_truth")
-"""Names that columns with references usually have, as an error proposes them."""
 _OF_SELECTIONS = frozenset({"profile", "verifiers"})
 """Columns that choose a row's verifiers and are no part of its reference."""
 
@@ -160,16 +165,9 @@ def _references(
 ) -> list[dict[str, Any]]:
     if reference_format is not None:
         return [row_reference(row, reference_format) for row in _rows(columns)]
-    if column not in columns:
-        raise KeyError(_without_column(columns, column))
-    return [reference_of(label) for label in columns[column]]
-
-
-def _without_column(columns: Mapping[str, Any], column: str) -> str:
-    names = _names(columns)
-    message = f"the data set has no column {column!r} with the references; its columns are {names}"
-    usual = next((name for name in _USUAL_COLUMNS if name in names), None)
-    return message if usual is None else f"{message}; set RewardFunction(column={usual!r})"
+    named = {name: columns[name] for name in _names(columns)}
+    labels = label_in(named, column, "RewardFunction(column={!r})")
+    return [reference_of(label) for label in labels]
 
 
 def _names(columns: Mapping[str, Any]) -> list[str]:
@@ -178,11 +176,12 @@ def _names(columns: Mapping[str, Any]) -> list[str]:
 
 def _rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     names = _names(columns)
-    rows = zip(*(columns[name] for name in names), strict=True)
-    return [
-        {name: None if is_missing(cell) else cell for name, cell in zip(names, row, strict=True)}
-        for row in rows
-    ]
+    rows = zip(*(map(_cell, columns[name]) for name in names), strict=True)
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _cell(value: Any) -> Any:
+    return None if is_missing(value) else without_arrays(value)
 
 
 def _rewards(

@@ -9,12 +9,11 @@ are 0. All completions of such a problem then have the same reward, and so no ad
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from verifier_adapters.client import Judgement
 from verifier_adapters.ray import verifier_at
-from verifier_adapters.reference import reference_of, selection_of
+from verifier_adapters.reference import naming_columns, own_selection, reference_of
 
 
 def compute_score(
@@ -26,6 +25,7 @@ def compute_score(
     url: str | None = None,
     profile: str | None = None,
     api_key: str | None = None,
+    own_verifiers: bool = True,
     **ignored: Any,
 ) -> dict[str, Any]:
     """The score of a solution: always `score`, `acc`, `judged` and `reason`.
@@ -35,18 +35,21 @@ def compute_score(
         solution_str: the completion.
         ground_truth: the label.
         extra_info: its `profile` or `verifiers`, where it has any, judge this solution.
-        url: as of `verifier_at`; this and the next two come from `reward_kwargs`.
+        url: as of `verifier_at`; this and the next three come from `reward_kwargs`.
         profile: as of `Verifier`.
         api_key: as of `Verifier`.
+        own_verifiers: whether `profile` and `verifiers` of `extra_info` choose the verifiers;
+            False: they are columns like others.
         ignored: further arguments of verl's reward managers.
 
     Raises:
         VerifierError: the solution has no verdict.
     """
     verifier = verifier_at(url, profile=profile, api_key=api_key)
-    selections = [selection_of(extra_info if isinstance(extra_info, Mapping) else {})]
+    selections = own_selection(extra_info, own_verifiers=own_verifiers)
     references = [reference_of(ground_truth)]
-    (judgement,) = verifier.judge([solution_str], references, selections=selections)
+    with naming_columns(selections):
+        (judgement,) = verifier.judge([solution_str], references, selections=selections)
     return _score(judgement)
 
 
@@ -59,13 +62,15 @@ async def compute_score_async(
     url: str | None = None,
     profile: str | None = None,
     api_key: str | None = None,
+    own_verifiers: bool = True,
     **ignored: Any,
 ) -> dict[str, Any]:
     """`compute_score` for verl to await, which then needs no thread for each solution."""
     verifier = verifier_at(url, profile=profile, api_key=api_key)
-    selections = [selection_of(extra_info if isinstance(extra_info, Mapping) else {})]
+    selections = own_selection(extra_info, own_verifiers=own_verifiers)
     references = [reference_of(ground_truth)]
-    (judgement,) = await verifier.judge_async([solution_str], references, selections=selections)
+    with naming_columns(selections):
+        (judgement,) = await verifier.judge_async([solution_str], references, selections=selections)
     return _score(judgement)
 
 

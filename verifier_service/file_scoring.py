@@ -9,13 +9,16 @@ A line of the result is a group of the response to `POST /v1/score`, with the ro
 from __future__ import annotations
 
 import asyncio
+import gzip
 import math
 import os
 import re
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO, cast
 
 import pydantic_core
 from pydantic import ValidationError
@@ -55,7 +58,7 @@ class BadFile(ValueError):
 
 
 def read_groups(path: Path, reference_format: str | None = None) -> list[Group]:
-    """The rows of a JSONL file.
+    """The rows of a JSONL file, perhaps with `.gz`.
 
     Args:
         path: of the file.
@@ -66,8 +69,8 @@ def read_groups(path: Path, reference_format: str | None = None) -> list[Group]:
         OSError: the file cannot be read.
     """
     groups = []
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
+    with _opened(path) as lines:
+        for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
                     groups.append(_group(line.strip(), reference_format))
@@ -76,6 +79,21 @@ def read_groups(path: Path, reference_format: str | None = None) -> list[Group]:
     if not groups:
         raise BadFile("there are no rows")
     return groups
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[TextIO]:
+    """The text of a file; a byte order mark, as Windows writes it, is no part of it.
+
+    Raises:
+        BadFile: the file is not compressed as its name says.
+    """
+    open_file = gzip.open if path.suffix == ".gz" else open
+    try:
+        with open_file(path, "rt", encoding="utf-8-sig") as text:
+            yield cast(TextIO, text)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise BadFile(f"the file is not gzip as its name says: {error}") from error
 
 
 def _group(line: str, reference_format: str | None) -> Group:

@@ -382,3 +382,13 @@ def test_no_text_of_a_model_can_leave_its_place_in_the_page() -> None:
     data = text.partition("<template")[2].partition("</template>")[0]
     assert "&" not in data
     assert "<b>" not in data
+
+
+def test_a_page_that_cannot_be_written_is_told_before_anything_is_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "missing"
+    with pytest.raises(SystemExit) as ended:
+        run(["audit", str(tmp_path / "rows.jsonl"), "--report", str(folder / "page.html")])
+    assert ended.value.code == 2
+    assert f"{folder}: no such folder to write page.html in" in capsys.readouterr().err

@@ -15,8 +15,11 @@ from reward_verifier.verdict import Verdict
 from tests.trainer_client.runs import run_config
 from trainer_client import cli
 from trainer_client.cli import app
+from trainer_client.config.dataset_section import DatasetConfig
+from trainer_client.config.reward_sections import EvaluationConfig
 from trainer_client.config.run_config import dump_config
 from trainer_client.dataset import Problem
+from trainer_client.errors import TrainerError
 from trainer_client.evaluate import NothingJudged, summarise
 from trainer_client.pass_at_k import pass_at_k
 from trainer_client.reward.group_scoring import ScoredGroup
@@ -86,6 +89,38 @@ def test_the_command_gives_the_same_figures_each_time(task: Path, tmp_path: Path
     assert "evaluation/pass@1" in first[0]
     assert evaluated("second.jsonl") == first
     assert evaluated("third.jsonl", "train.seed=1")[1] != first[1]
+
+
+def test_k_of_the_command_comes_before_that_of_the_configuration(
+    task: Path, tmp_path: Path
+) -> None:
+    """It takes as many completions as the largest k needs."""
+    held_out = {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None}
+    evaluation = {"dataset": held_out, "num_samples": 1, "k": [1]}
+    config = run_config(task, tmp_path / "run", "accuracy", evaluation=evaluation)
+    (tmp_path / "config.yaml").write_text(dump_config(config))
+    command = ["evaluate", str(tmp_path / "config.yaml"), "--k", "1", "--k", "2"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+    assert "evaluation/pass@2" in result.stdout
+    assert "2 completions each" in result.stdout
+
+
+def test_a_file_of_solve_rates_that_cannot_be_written_is_named_before_sampling(
+    task: Path, tmp_path: Path
+) -> None:
+    evaluation = {"dataset": {"path": "not-read.jsonl"}}
+    config = run_config(task, tmp_path / "run", "accuracy", evaluation=evaluation)
+    (tmp_path / "config.yaml").write_text(dump_config(config))
+    command = ["evaluate", str(tmp_path / "config.yaml"), "--solve-rates", str(tmp_path)]
+    found = CliRunner().invoke(app, command).exception
+    assert isinstance(found, TrainerError)
+    assert str(found) == f"cannot write {tmp_path}: Is a directory"
+
+
+def test_an_evaluation_of_no_k_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"k is empty; \[1\] measures pass@1"):
+        EvaluationConfig(dataset=DatasetConfig(path="held_out.jsonl"), k=())
 
 
 def test_a_run_or_configuration_that_is_not_there_is_named(

@@ -9,6 +9,7 @@ import torch
 
 from tests.trainer_client.runs import metrics, run_config, same, weights
 from trainer_client.config.run_config import ConfigError
+from trainer_client.errors import TrainerError
 from trainer_client.export import export
 from trainer_client.run.checkpoint_choice import best_step
 from trainer_client.train import train
@@ -68,3 +69,9 @@ def test_a_checkpoint_that_is_not_there_is_named(finished_run: Path, tmp_path: P
 def test_a_folder_that_exists_is_not_written_over(finished_run: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="exists; choose another folder"):
         export(finished_run, tmp_path, checkpoint="last")
+
+
+def test_a_folder_that_cannot_be_made_is_named(finished_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(TrainerError, match=r"cannot write .*/file/out: Not a directory"):
+        export(finished_run, tmp_path / "file" / "out", checkpoint="last")

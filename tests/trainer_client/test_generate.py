@@ -59,6 +59,11 @@ def test_a_reference_that_is_no_json_is_named(entry: str) -> None:
         parse_reference([entry], None)
 
 
+def test_a_reference_that_is_given_twice_is_refused() -> None:
+    with pytest.raises(ConfigError, match="answer is given already"):
+        parse_reference(["answer=4"], "3")
+
+
 def test_an_answer_and_other_references_go_together() -> None:
     assert parse_reference(["choices={}"], "A") == {"answer": "A", "choices": {}}
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.logged_runs import change_config, row_of_completion, write_lines, write_run
+from trainer_client.errors import TrainerError
 from trainer_client.run import report_rollouts
 from trainer_client.run.json_lines import read_lines
 from trainer_client.run.logged_run import LoggedRun, ReportError
@@ -407,3 +408,9 @@ def test_a_metric_that_was_never_logged_has_no_chart(make_run: MakeRun) -> None:
     found = charts(LoggedRun.read(run.folder))
     small: list[Any] = found["small"]
     assert (found["large"], [one["title"] for one in small]) == ([], ["Entropy"])
+
+
+def test_a_page_that_cannot_be_written_is_named(make_run: MakeRun, tmp_path: Path) -> None:
+    run = make_run()
+    with pytest.raises(TrainerError, match=r"cannot write .*: Is a directory"):
+        write_report(run.folder, tmp_path)

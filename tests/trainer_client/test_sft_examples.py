@@ -124,3 +124,17 @@ def test_a_row_without_a_completion_is_named(
 def test_bad_rows_are_skipped_if_wanted(policy: Policy, tmp_path: Path) -> None:
     rows = [{"problem": "1", "generations": []}, {"problem": "1+1=?", "generations": ["2"]}]
     assert len(examples(policy, tmp_path, *rows, skip=True, completion_column="generations")) == 1
+
+
+def test_the_mistakes_of_several_rows_are_listed_at_once(policy: Policy, tmp_path: Path) -> None:
+    rows = [{"problem": "1", "completion": ""}, {"problem": "", "completion": "2"}]
+    wanted = r"row 0 has no text in 'completion'; row 1, column 'problem' must be .* 2 of 2 rows"
+    with pytest.raises(DatasetError, match=wanted):
+        examples(policy, tmp_path, *rows)
+
+
+def test_missing_columns_of_problems_and_completions_are_listed_at_once(
+    policy: Policy, tmp_path: Path
+) -> None:
+    with pytest.raises(DatasetError, match=r"no column 'completion', 'problem'; its columns are"):
+        examples(policy, tmp_path, {"question": "1+1=?", "response": "2"})

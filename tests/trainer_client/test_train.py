@@ -23,6 +23,7 @@ from trainer_client.learner import make_learner
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.reward.rewards import rewards_of
 from trainer_client.rollout import Rollout, RolloutGroup
+from trainer_client.rows import DatasetError
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.sft import fine_tune
 from trainer_client.train import train
@@ -300,6 +301,25 @@ def test_supervised_fine_tuning_refuses_an_unknown_output_layer(
     monkeypatch.setattr(LlamaForCausalLM, "forward", changed)
     with pytest.raises(ConfigError, match="changes its logits"):
         fine_tune(config(task, tmp_path / "sft"))
+
+
+def test_supervised_fine_tuning_lists_what_each_data_set_lacks(task: Path, tmp_path: Path) -> None:
+    """Reading one mistake for each start of a model would take long."""
+    lacking = []
+    for name in ("first", "second"):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text('{"question": "1+1=?"}\n')
+        lacking.append({"path": str(path), "share": 1})
+    settings = make_config(
+        {
+            "output_dir": str(tmp_path / "sft"),
+            "model": {"path": str(task / "model"), "device": DEVICE},
+            "dataset": lacking,
+            "reward": {"verifiers": [{"type": "tag_count"}]},
+        }
+    )
+    with pytest.raises(DatasetError, match=r"first.jsonl has no column(.|\n)*second.jsonl has no"):
+        fine_tune(settings)
 
 
 def test_the_python_of_the_documentation_trains(

@@ -7,6 +7,7 @@ import asyncio
 import inspect
 import json
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -352,6 +353,54 @@ def test_ms_swift_names_and_leaves_alone_such_a_column(kind: type[Any]) -> None:
         called(kind(), [RIGHT], **columns)
     plain = type("Plain", (kind,), {"own_verifiers": False})
     assert called(plain(), [RIGHT], **columns) == [1.0]
+
+
+def judged_for_others(own: dict[str, Any], **settings: Any) -> list[Callable[[], Any]]:
+    """Calls of the other adapters, with a row that has these columns besides its label."""
+    extras = {"reward_spec": {"ground_truth": "4"}, **own}
+    return [
+        lambda: verl.compute_score("d", RIGHT, "4", own, **settings)["score"],
+        lambda: asyncio.run(verl.compute_score_async("d", RIGHT, "4", own, **settings))["score"],
+        lambda: areal.VerifierReward(**settings)("?", RIGHT, answer="4", **own),
+        lambda: rllm.RewardVerifierFn(**settings)({"ground_truth": "4", **own}, RIGHT).reward,
+        lambda: skyrl_gym.VerifierEnv(settings, extras).step(RIGHT)["reward"],
+        lambda: called(prime_verifiers.rubric_function(**settings), RIGHT, "4", own),
+    ]
+
+
+@pytest.mark.parametrize("own", [{"profile": "algebra"}, {"verifiers": "algebra"}])
+def test_other_frameworks_name_and_leave_alone_such_a_column(own: dict[str, Any]) -> None:
+    for judged in judged_for_others(own):
+        with pytest.raises((VerifierRejected, ValueError), match="set own_verifiers to False"):
+            judged()
+    for judged in judged_for_others(own, own_verifiers=False):
+        assert judged() == 1.0
+
+
+def test_a_missing_label_of_other_frameworks_is_named() -> None:
+    message = "no column {!r} with the references; its columns are ['gold']"
+    with pytest.raises(KeyError, match=re.escape(message.format("answer"))):
+        areal.reward_fn("?", RIGHT, gold="4")
+    with pytest.raises(KeyError, match=re.escape(message.format("ground_truth"))):
+        rllm.RewardVerifierFn()({"gold": "4"}, RIGHT)
+    with pytest.raises(KeyError, match=re.escape(message.format("solution"))):
+        ms_swift.VerifierORM()([RIGHT], gold=["4"])
+    assert areal.VerifierReward(column="gold")("?", RIGHT, gold="4") == 1.0
+
+
+@pytest.mark.parametrize(
+    "label", [np.int64(4), np.float32(4), np.array(["4", "5"]), {"answer": np.array([4])}]
+)
+def test_a_label_of_numpy_is_that_of_python(label: Any) -> None:
+    """Tables of pandas hold such values."""
+    assert trl.RewardFunction()(["?"], [RIGHT], solution=[label]) == [1.0]
+    row: Any = {"answer": [label["answer"] if isinstance(label, dict) else label]}
+    assert trl.RewardFunction(reference_format="answer")(["?"], [RIGHT], **row) == [1.0]
+    assert verl.compute_score("d", RIGHT, label)["score"] == 1.0
+
+
+def test_a_label_may_be_an_integer_that_no_float_holds() -> None:
+    assert verl.compute_score("d", rf"\boxed{{{10**400}}}", 10**400)["score"] == 1.0
 
 
 @pytest.mark.parametrize("make", [trl.RewardFunction, trl.async_reward_function])

@@ -179,3 +179,54 @@ def test_an_address_without_its_scheme_is_refused_at_once(monkeypatch: pytest.Mo
     with pytest.raises(ValueError, match=r"^REWARD_VERIFIER_URL 'localhost:8080' needs http://"):
         Verifier()
     assert Verifier(url="https://x").address == "https://x"
+
+
+@pytest.fixture
+def proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy in the environment at which nobody listens."""
+    for name in ("http_proxy", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+
+
+@pytest.mark.usefixtures("proxy")
+def test_a_service_on_this_machine_is_asked_without_a_proxy(service_url: str) -> None:
+    for url in (service_url, service_url.replace("127.0.0.1", "localhost")):
+        assert Verifier(url).score(["4"], {"answer": "4"})[0].reward == 1.0
+
+
+@pytest.mark.usefixtures("proxy")
+def test_an_outage_behind_a_proxy_names_it_unless_it_is_passed_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    verifier = Verifier("http://verifier.example:8080", max_attempts=1)
+    advice = r"through a proxy of the environment .*NO_PROXY=verifier\.example asks directly"
+    with pytest.raises(VerifierUnavailable, match=advice):
+        verifier.score(["4"], {"answer": "4"})
+    monkeypatch.setenv("NO_PROXY", ".example")
+    with pytest.raises(VerifierUnavailable, match=r"is url right\?$"):
+        verifier.score(["4"], {"answer": "4"})
+
+
+def test_https_of_a_service_that_speaks_http_is_told(service_url: str) -> None:
+    verifier = Verifier(service_url.replace("http://", "https://"), max_attempts=1)
+    with pytest.raises(VerifierUnavailable, match="such an address begins with http://"):
+        verifier.score(["4"], {"answer": "4"})
+
+
+def test_white_space_and_slashes_around_an_address_do_not_matter(service_url: str) -> None:
+    verifier = Verifier(f" {service_url}//\n")
+    assert verifier.score(["4"], {"answer": "4"})[0].reward == 1.0
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"max_attempts": 0}, "max_attempts: expected at least 1, found 0"),
+        ({"timeout_seconds": 0}, "timeout_seconds: expected a number above 0, found 0"),
+        ({"timeout_seconds": None}, "timeout_seconds: expected a number above 0, found None"),
+    ],
+)
+def test_a_number_out_of_its_range_is_refused_at_once(setting: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Verifier(**setting)

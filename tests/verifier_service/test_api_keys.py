@@ -256,7 +256,10 @@ def test_a_key_has_one_name(tmp_path: Path) -> None:
     assert [key.name for key in Settings(api_keys_file=file).api_keys] == list(NAMES)
 
 
-def test_an_empty_file_has_no_keys(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["", "# none yet\n", "{}\n"])
+def test_a_file_of_keys_without_any_does_not_open_the_service(tmp_path: Path, text: str) -> None:
+    """Whoever names the file wants keys; one that was cut off would let in everybody."""
     file = tmp_path / "keys.yaml"
-    file.write_text("# none yet\n")
-    assert Settings(api_keys_file=file).api_keys == ()
+    file.write_text(text)
+    with pytest.raises(ValidationError, match="has no key: name one, with the hash"):
+        Settings(api_keys_file=file)

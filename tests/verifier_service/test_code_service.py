@@ -121,6 +121,16 @@ def test_other_tags_can_be_asked_for(http: httpx.Client) -> None:
         (None, "missing_reference", "reference.tests is empty"),
         ({"type": "stdio"}, "bad_reference", "cases"),
         ({"type": "asserts", "code": "assert f("}, "bad_reference", "never closed"),
+        ([{"input": "1", "output": "1"}], "bad_reference", "with reference_format `auto`"),
+        (
+            {
+                "type": "stdio",
+                "checker": {"source": "no program"},
+                "cases": [{"stdin": "", "stdout": ""}],
+            },
+            "bad_reference",
+            "a checker that does not compile; `expected` has the cause with the option reveal_exp",
+        ),
         (
             {"type": "asserts", "code": "assert f(lambda: 1)"},
             "unsupported_test",

@@ -64,6 +64,17 @@ def test_openrlhf_takes_the_profile_that_is_named(http: httpx.Client) -> None:
     assert answer["extra_logs"]["format"] == [1.0]
 
 
+@pytest.mark.parametrize("path", ["/get_reward", "/compat/slime/rm", "/verify"])
+def test_a_misspelt_parameter_is_refused(http: httpx.Client, path: str) -> None:
+    """Another profile than the one meant would judge; a proxy may add parameters of its own."""
+    response = http.post(f"{path}?profil=math", json={})
+    assert response.status_code == 422
+    message = response.json()["error"]["message"]
+    assert message == "query.profil: no parameter; did you mean 'profile'?"
+    body = {"query": ["4"], "prompts": [""], "labels": ["4"]}
+    assert post(http, "/get_reward?token=x", body)["rewards"] == [1.0]
+
+
 def test_openrlhf_judges_the_whole_query_where_it_is_asked_to(http: httpx.Client) -> None:
     body = {"query": ["<|im_start|>assistant\n4"], "labels": ["4"]}
     exact = "/get_reward?profile=accuracy&strip=false"

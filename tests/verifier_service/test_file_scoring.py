@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+import os
 import re
 import subprocess
 import sys
@@ -185,6 +187,33 @@ def test_a_bad_row_is_named(tmp_path: Path, line: str, message: str) -> None:
     with pytest.raises(BadFile) as raised:
         read_groups(path)
     assert str(raised.value).startswith(message)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_row(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"completion": "2", "answer": "2"}\r\n')
+    assert [group.reference for group in read_groups(path)] == [{"answer": "2"}]
+
+
+def test_a_compressed_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"completion": "2", "answer": "2"}\n'))
+    assert len(read_groups(path)) == 1
+    for broken in (path.read_bytes()[:-9], b'{"completion": "2"}\n'):
+        path.write_bytes(broken)
+        with pytest.raises(BadFile, match="the file is not gzip as its name says"):
+            read_groups(path)
+
+
+@pytest.mark.slow
+def test_rows_that_were_changed_after_their_verdicts_are_told(tmp_path: Path) -> None:
+    rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
+    rows.write_text('{"completion": "2", "answer": "2"}\n')
+    score(rows, out, "--verifier", "accuracy")
+    rows.write_text('{"completion": "3", "answer": "2"}\n')
+    os.utime(rows, (out.stat().st_mtime + 1,) * 2)
+    told = score(rows, out, "--verifier", "accuracy").stdout
+    assert f"1 rows were scored before; {rows} was changed since, and {out} keeps" in told
 
 
 def test_the_prompt_of_a_row_with_an_entry_point_is_part_of_its_reference(tmp_path: Path) -> None:

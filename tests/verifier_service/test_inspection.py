@@ -546,3 +546,15 @@ def test_words_are_odd_where_nearly_all_answers_are_numbers(tmp_path: Path, num_
     found = inspected(write(tmp_path / "rows.jsonl", *rows))
     odd = found.rows_by_kind().get(FindingKind.ODD_ANSWER, [])
     assert [rows[index]["answer"] for index in odd] == (list(ODD) if num_words == 4 else [])
+
+
+@pytest.mark.parametrize("option", ["--write", "--findings"])
+def test_rows_are_not_written_under_the_name_of_another_format(
+    tmp_path: Path, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"problem": "1+1=?", "answer": "2"}\n')
+    with pytest.raises(SystemExit) as ended:
+        run(["inspect", str(rows), option, str(tmp_path / "clean.csv")])
+    assert ended.value.code == 2
+    assert "rows are written as .jsonl or .json or .parquet" in capsys.readouterr().err

@@ -226,8 +226,15 @@ class EvaluationConfig(Section):
         """The beginning of the names of this evaluation's metrics."""
         return f"evaluation/{self.name}" if self.name else "evaluation"
 
+    def with_k(self, k: Sequence[int]) -> EvaluationConfig:
+        """The evaluation that measures these k, with as many completions as the largest takes."""
+        num_samples = max(self.num_samples, *k)
+        return self.model_copy(update={"k": tuple(k), "num_samples": num_samples})
+
     @model_validator(mode="after")
     def _enough_samples(self) -> EvaluationConfig:
+        if not self.k:
+            raise ValueError("k is empty; [1] measures pass@1")
         if max(self.k) > self.num_samples:
             raise ValueError(f"pass@{max(self.k)} needs num_samples >= {max(self.k)}")
         return self

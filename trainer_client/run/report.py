@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from trainer_client.errors import writing
 from trainer_client.run.logged_run import LoggedRun, ReportError
 from trainer_client.run.report_charts import charts, reasons
 from trainer_client.run.report_rollouts import rollouts
@@ -31,12 +32,14 @@ def write_report(run_dir: Path, output: Path) -> list[str]:
     Raises:
         ReportError: the folder holds no run, or a run without a finished step.
         ConfigError: its configuration cannot be read.
+        TrainerError: the page cannot be written.
     """
     run = LoggedRun.read(run_dir)
     if not run.steps:
         raise ReportError(f"{run_dir} holds no run with a finished step yet")
     data = report_data(run)
-    output.write_text(page(json.dumps(data, separators=(",", ":"))))
+    with writing(output):
+        output.write_text(page(json.dumps(data, separators=(",", ":"))))
     summary: list[str] = data["summary"]
     return summary
 

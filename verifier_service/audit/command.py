@@ -17,7 +17,7 @@ from verifier_service.audit.scored_rows import ScoredRow, main_source, read_scor
 from verifier_service.audit.suspicions import DoubtedRow
 from verifier_service.console import fail, progress_bar
 from verifier_service.engine.scheduler import Scheduler
-from verifier_service.inspection.sources import BadSource
+from verifier_service.inspection.sources import BadSource, check_outputs
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.settings import EngineSettings
 from verifier_service.settings_options import takes_settings
@@ -74,6 +74,7 @@ def audit(
         if labels is not None:
             print(quality_text(quality_of(*read_labels(labels))))  # noqa: T201
             return
+        check_outputs(str(scored), out, report)
         found = read_scored(scored, rows)
         name = main_source(found, source)
         result = asyncio.run(_audited(found, name, chance, settings))

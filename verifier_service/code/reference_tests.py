@@ -48,6 +48,8 @@ FORMS = (
     "{type: function, entry_point, cases}, {type: asserts, code}, or {inputs, outputs}"
 )
 
+OTHER_FORMS = "with reference_format `auto` a row's tests are read as its data set ships them"
+
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -246,6 +248,7 @@ def read_tests(reference: Mapping[str, Any]) -> Tests:
             message = message.replace(f".tests.{tests.get('type')}", ".tests", 1)
         no_form = len(error.errors()[0]["loc"]) == 0
         message += f"; {FORMS}" * no_form
+        message += f"; {OTHER_FORMS}" * isinstance(tests, str | list)
         raise Unverifiable(EngineReason.BAD_REFERENCE, message) from error
 
 

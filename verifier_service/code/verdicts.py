@@ -27,6 +27,12 @@ from verifier_service.verdict import Outcome, Verdict
 if TYPE_CHECKING:
     from verifier_service.verifiers.code import Code
 
+NO_CAUSE = (
+    "the tests cannot be run, such as a checker that does not compile; `expected` has the cause "
+    "with the option reveal_expected"
+)
+"""Message where the cause may quote the tests, which a reward's reader may not see."""
+
 
 async def judge_completion(
     runner: Runner,
@@ -112,7 +118,7 @@ def _verdict(verifier: Code, tests: Tests, findings: Findings, seconds: float) -
         if verifier.reveal_expected:
             details["expected"] = findings.expected
     if findings.reason in UNVERIFIABLE:
-        details["message"] = findings.shown or "the tests cannot be run"
+        details["message"] = findings.shown or NO_CAUSE
         return Verdict(Outcome.UNVERIFIABLE, None, findings.reason, seconds, None, details)
     if findings.transcript:
         details["transcript"] = findings.transcript

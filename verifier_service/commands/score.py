@@ -171,11 +171,13 @@ def _score(
         groups = with_profiles(groups, verifiers, profiles)
     except ValueError as error:  # BadFile, or a text that is not UTF-8
         raise BadFile(f"{file}: {error}") from error
+    has_changed = out.exists() and file.stat().st_mtime > out.stat().st_mtime
     done = resume(out, verifiers, groups)
     asyncio.run(_score_rows(groups, verifiers, out=out, done=done, settings=settings))
     counts, messages = count_verdicts(out)
     if done:
-        print(f"{len(done)} rows were scored before", file=told)
+        old = f"; {file} was changed since, and {out} keeps the verdicts on them as they were"
+        print(f"{len(done)} rows were scored before{old if has_changed else ''}", file=told)
     print(score_summary(counts, messages), file=told)
     outcomes = {outcome for _, outcome, _ in counts}
     return "failed" in outcomes or "scored" not in outcomes

@@ -26,7 +26,13 @@ from verifier_service.compat.judging import Judging, TooMuchHere
 from verifier_service.current_call import request_id
 from verifier_service.engine.request_body import check_json
 from verifier_service.engine.response import EncodedResponse
-from verifier_service.errors import BodyTooLarge, RequestError, RequestFailed, TryLater
+from verifier_service.errors import (
+    BodyTooLarge,
+    InvalidRequest,
+    RequestError,
+    RequestFailed,
+    TryLater,
+)
 from verifier_service.http.error_statuses import ApiError
 from verifier_service.http.intake import (
     LIGHT_BODY_BYTES,
@@ -44,7 +50,7 @@ from verifier_service.http.score_call import (
 from verifier_service.http.service import Service, service_of
 from verifier_service.large_requests.messages import CallRefused, LargeCall
 from verifier_service.profiles import profiles_to_json
-from verifier_service.validation import invalid_request
+from verifier_service.validation import MAX_NAME_CHARACTERS, did_you_mean, invalid_request
 
 MAX_VALUES = 2**13
 """Most values in the JSON of a body that the API process handles; each takes microseconds."""
@@ -78,6 +84,7 @@ class StrictRoute(APIRoute):
                 return await _handle(handle, request.scope, content, max_values=None)
             try:
                 _check_not_compressed(request)
+                _check_parameters(request, {field.alias for field in self.dependant.query_params})
                 if self.is_only_here:
                     return await _handle_only_here(handle, request)
                 return await _handle_in_service(handle, request, has_lines=self.has_lines)
@@ -105,6 +112,16 @@ def _check_not_compressed(request: Request) -> None:
             f"this route takes no compressed bodies, found Content-Encoding {encoding[:100]!r}",
             headers={"Accept-Encoding": "identity"},
         )
+
+
+def _check_parameters(request: Request, known: set[str]) -> None:
+    """Raise InvalidRequest for a misspelt parameter of the query, such as `?profil=code`.
+
+    Without it the default profile would judge. Other parameters may be a proxy's.
+    """
+    for name in request.query_params.keys() - known:
+        if nearest := did_you_mean(name, known):
+            raise InvalidRequest(f"query.{name[:MAX_NAME_CHARACTERS]}: no parameter{nearest}")
 
 
 async def _handle_in_service(handle: Handler, request: Request, *, has_lines: bool) -> Response:

@@ -63,6 +63,8 @@ def read_keys(path: Path, known_verifiers: Collection[str]) -> tuple[ApiKey, ...
         known_verifiers: types of the verifiers that a key may name.
     """
     found = _mapping(path)
+    if not found:  # a service without a key is open to everybody
+        raise ValueError(f"{path} has no key: name one, with the hash that new-key prints")
     for number, name in enumerate(found, 1):
         _check_name(path, number, name)
     try:

@@ -201,12 +201,15 @@ async def profiles(service: CallService) -> ProfilesResponse:
     )
 
 
+# Some balancers and monitors ask by HEAD.
+@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", response_model=HealthResponse)
 async def healthz() -> HealthResponse:
     """The process is alive."""
     return HealthResponse(status="ok")
 
 
+@router.head("/readyz", include_in_schema=False)
 @router.get(
     "/readyz",
     response_model=ReadinessResponse,

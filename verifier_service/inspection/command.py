@@ -20,8 +20,8 @@ from verifier_service.inspection.inspection import (
 from verifier_service.inspection.judging import KeptVerdicts
 from verifier_service.inspection.probes import AnswerFormat, ProbeOptions
 from verifier_service.inspection.report import write_report
-from verifier_service.inspection.row_files import write_clean, write_findings
-from verifier_service.inspection.sources import BadSource, DataSource
+from verifier_service.inspection.row_files import ROW_SUFFIXES, write_clean, write_findings
+from verifier_service.inspection.sources import BadSource, DataSource, check_outputs
 from verifier_service.inspection.summary import summary_of, summary_text
 from verifier_service.reference_formats.reading import AUTO, FORMATS, unknown_format
 from verifier_service.sandbox.layers import hide_process
@@ -111,7 +111,8 @@ def inspect(
     try:
         source = DataSource(data, split, subset, _renamed(column or []), limit)
         source.check()
-        _check_outputs(data, findings, write, report, verdicts)
+        check_outputs(data, findings, write, report, verdicts)
+        _check_formats(findings, write)
         if reference_format not in (AUTO, *FORMATS):
             raise BadSource(f"--reference-format: {unknown_format(reference_format)}")
         probes = ProbeOptions(answer_format, language, slow_seconds, frozenset(settings.enabled))
@@ -131,6 +132,13 @@ def inspect(
     raise typer.Exit(bool(inspection.num_unusable))
 
 
+def _check_formats(*paths: Path | None) -> None:
+    """Raise BadSource for the name of a file of rows that promises another format."""
+    for path in paths:
+        if path is not None and path.suffix not in ROW_SUFFIXES:
+            raise BadSource(f"{path}: rows are written as {' or '.join(ROW_SUFFIXES)}")
+
+
 def _renamed(columns: list[str]) -> tuple[tuple[str, str], ...]:
     pairs = []
     for text in columns:
@@ -139,17 +147,6 @@ def _renamed(columns: list[str]) -> tuple[tuple[str, str], ...]:
             raise BadSource(f"--column: found {text!r}, expected NAME=COLUMN such as answer=gold")
         pairs.append((name.strip(), column.strip()))
     return tuple(pairs)
-
-
-def _check_outputs(data: str, *paths: Path | None) -> None:
-    given = [path.resolve() for path in paths if path is not None]
-    if Path(data).resolve() in given:
-        raise BadSource(f"{data} has the rows to be inspected: choose another file to write")
-    if len(set(given)) < len(given):
-        raise BadSource("two files to write have the same name: give each its own")
-    for path in given:
-        if not path.parent.is_dir():
-            raise BadSource(f"{path.parent}: no such folder to write {path.name} in")
 
 
 async def _inspected(

@@ -21,6 +21,8 @@ from verifier_service.reference_formats.reading import read_named
 from verifier_service.reference_formats.reference_format import RowReading
 
 ROWS_AT_ONCE = 1000
+ROW_SUFFIXES = (".jsonl", ".json", ".parquet")
+"""Ends of the names of the files that are written; JSON has one row in a line."""
 _IDS = ("id", "task_id", "problem_id", "question_id", "unique_id", "uuid")
 _ABILITIES = {"accuracy": "math", "code": "code", "sql": "code", "tool_calls": "tools"}
 

@@ -170,6 +170,20 @@ def _parquet_rows(path: Path) -> Iterator[Any]:
         raise BadSource(f"{path}: {' '.join(str(error).split())[:300]}") from error
 
 
+def check_outputs(data: str, *paths: Path | None) -> None:
+    """Raise BadSource for a file that cannot be written, before the rows of the data are judged."""
+    given = [path.resolve() for path in paths if path is not None]
+    if Path(data).resolve() in given:
+        raise BadSource(f"{data} has the rows to be inspected: choose another file to write")
+    if len(set(given)) < len(given):
+        raise BadSource("two files to write have the same name: give each its own")
+    for path in given:
+        if not path.parent.is_dir():
+            raise BadSource(f"{path.parent}: no such folder to write {path.name} in")
+        if path.is_dir():
+            raise BadSource(f"{path} is a folder: name a file in it to write")
+
+
 def _opened(path: Path) -> Any:
     return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
 
