@@ -663,6 +663,23 @@ def test_a_function_may_be_a_method_of_a_class(grader: Grader, entry_point: str)
         assert grader("class Solution:\n    pass", asked).reason == "runtime_error"
 
 
+@pytest.mark.parametrize(
+    ("body", "source", "reason"),
+    [
+        ("assert sum(10, 15) == 6", "def sum(a, b): return 6", "passed"),
+        ("assert sum(10, 15) == 6", "def sum(a, b): return 7", "wrong_answer"),
+        ("assert candidate(10, 15) == sum([2, 4])", "def sum(a, b): return 6", "passed"),
+        ("assert candidate(10, 15) == sum([2, 4])", "def sum(*_): return 7", "wrong_answer"),
+    ],
+)
+def test_a_check_may_call_the_program_by_its_name_where_python_has_one(
+    grader: Grader, body: str, source: str, reason: str
+) -> None:
+    """Where it uses what it is given, the name is Python's, which a program must not replace."""
+    code = f"def check(candidate):\n    {body}"
+    assert grader(source, {"type": "asserts", "code": code, "entry_point": "sum"}).reason == reason
+
+
 CHECK_ADD = "def check(candidate):\n    assert candidate(1, b=2) == 3"
 
 

@@ -65,9 +65,10 @@ class AssertionCode:
         if not hasattr(builtins, self._entry_point):
             program = self._entry_names | set(self._imported_names())
             return tested_builtins(self._tree, program=program)
-        # `check(candidate)` is called with the entry point, and its own `sum` is Python's.
-        is_called_by_judge = self.defines_uncalled_check()
-        return frozenset() if is_called_by_judge else frozenset({self._entry_point})
+        # `check(candidate)` is called with the entry point, and its own `sum` is Python's, unless
+        # it has no use for what it is called with.
+        is_given = self.defines_uncalled_check() and self._check_uses_what_it_is_given()
+        return frozenset() if is_given else frozenset({self._entry_point})
 
     @property
     def entry_name(self) -> str:
@@ -321,6 +322,15 @@ class AssertionCode:
             for node in body
         )
         return defined and not called
+
+    def _check_uses_what_it_is_given(self) -> bool:
+        (*_, check) = (
+            node
+            for node in self._tree.body
+            if isinstance(node, ast.FunctionDef) and node.name == "check"
+        )
+        parameters = {parameter.arg for parameter in check.args.args}
+        return any(isinstance(node, ast.Name) and node.id in parameters for node in walk(check))
 
     def test_functions(self) -> list[str]:
         """Names of functions that pytest would run."""
