@@ -675,7 +675,7 @@ def test_a_function_may_be_a_method_of_a_class(grader: Grader, entry_point: str)
 def test_a_check_may_call_the_program_by_its_name_where_python_has_one(
     grader: Grader, body: str, source: str, reason: str
 ) -> None:
-    """If it uses what it is given, the name is Python's, which a program must not replace."""
+    """The name is Python's if the check uses what it is given: a program must not replace it."""
     code = f"def check(candidate):\n    {body}"
     assert grader(source, {"type": "asserts", "code": code, "entry_point": "sum"}).reason == reason
 
