@@ -93,11 +93,9 @@ def _complaint(problem: ErrorDetails) -> str:
         return message
     name = str(problem["loc"][0])
     # Where a hash is expected, the value may be the key itself; a URL may have a password.
-    found = (
-        ""
-        if name.startswith(
-            ("api_key", "judge_key", "judge_url", "reward_model_key", "reward_model_url")
-        )
-        else f" (found {problem['input']!r})"[:200]
+    is_secret = name.startswith(
+        ("api_key", "judge_key", "judge_url", "reward_model_key", "reward_model_url")
     )
+    is_named = message.startswith(str(problem["input"]))  # the path of a file of profiles
+    found = "" if is_secret or is_named else f" (found {problem['input']!r})"[:200]
     return f"--{name.replace('_', '-')} / VERIFIER_{name.upper()}: {message}{found}"

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import shlex
+from pathlib import Path
 
 import httpx
 import pytest
@@ -90,6 +91,15 @@ def test_a_wrong_variable_is_named(
 ) -> None:
     monkeypatch.setenv("VERIFIER_WORKERS", "-1")
     assert "VERIFIER_WORKERS: Input should be greater than 0" in refusal(["serve"], capsys)
+
+
+def test_a_file_of_profiles_is_named_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "profiles.yaml"
+    file.write_text("x: [")
+    monkeypatch.setenv("VERIFIER_PROFILES", str(file))
+    assert refusal(["serve"], capsys).count(str(file)) == 1
 
 
 def test_a_wrong_value_in_a_list_is_reported_under_its_variable(

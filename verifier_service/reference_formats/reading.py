@@ -131,4 +131,5 @@ def resolved(reference: dict[str, Any]) -> dict[str, Any]:
 def unknown_format(name: str) -> str:
     """The message about a format that there is not."""
     shown = name[:MAX_KEY_CHARACTERS]
-    return f"no format {shown!r}{did_you_mean(shown, (AUTO, *FORMATS))}"
+    nearest = did_you_mean(shown, (AUTO, *FORMATS))
+    return f"no format {shown!r}{nearest or ' of ' + ', '.join((AUTO, *FORMATS))}"
