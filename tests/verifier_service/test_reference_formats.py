@@ -116,7 +116,7 @@ def test_an_unknown_format_is_refused(http: httpx.Client) -> None:
     assert "solution" in response.json()["error"]["message"]
     with pytest.raises(Unverifiable, match="no format 'solutions'"):
         resolved({"reference_row": {"answer": "4"}, "reference_format": "solutions"})
-    with pytest.raises(Unverifiable, match="no format 'zzz' of auto, .*, reasoning_gym"):
+    with pytest.raises(Unverifiable, match=r"no format 'zzz' of auto, .*, reasoning_gym"):
         resolved({"reference_row": {"answer": "4"}, "reference_format": "zzz"})
     with pytest.raises(Unverifiable, match="found a list"):
         resolved({"reference_row": [], "reference_format": "auto"})
