@@ -37,6 +37,23 @@ from verifier_service.verifiers.accuracy import Accuracy
         ("42", "답: 42", "43"),
         ("42", "答え: 42", "43"),
         ("42", "Đáp án: 42", "43"),
+        ("12.5", "They weigh 12.5kg.", "12"),
+        ("12.5 kg", "They weigh 12.5kg in total.", "12"),
+        ("12 km", "He ran 12 km in the morning.", "12 m"),
+        ("3.5", "It is 3.5m long.", "3"),
+        ("1500", "It costs 1,500USD today.", "1"),
+        ("12600", "Thus the net income would be $12.6k higher.", "12"),
+        ("-2.5", "It fell by -2.5x.", "-2"),
+        (
+            "20",
+            "The answer is the most suitable ratio to apply in a price-to-earnings model is 20.",
+            "19",
+        ),
+        ("12%", "So the answer is the return on the stock with the given values is 12%.", "13%"),
+        ("20", "The answer is 20.\n\nNote that the final answer is an approximation.", "21"),
+        ("7", "The answer is 7.\n\nThe answer is based on the data in the table.", "8"),
+        ("12000", "The answer is \u20a412,000.", "12"),
+        ("5", "The answer is 5 (in USD).", "6"),
     ],
 )
 def test_a_line_states_one_value(right: str, text: str, wrong: str) -> None:
@@ -67,3 +84,38 @@ def test_a_line_states_no_value(references: tuple[str, ...], text: str) -> None:
     assert [judge(Accuracy(), {"answer": one}, text).score for one in references] == [0.0] * len(
         references
     )
+
+
+@pytest.mark.parametrize(
+    ("answer", "references", "wrong"),
+    [
+        ("0.143 (approximately 14.3%)", ("0.143", "14.3%"), "14.4%"),
+        ("0.143 (14.3%)", ("0.143", "14.3%"), "0.144"),
+        ("1/4 (25%)", ("1/4", "0.25", "25%"), "26%"),
+        ("25% (1/4)", ("1/4", "25%"), "24%"),
+        ("approximately 0.142857 or 14.29%", ("0.142857",), "0.15"),
+        (r"0.2272, or about 22.72\%", ("0.2272", "22.72%"), "22.8%"),
+    ],
+)
+def test_a_number_may_stand_beside_itself_in_percent(
+    answer: str, references: tuple[str, ...], wrong: str
+) -> None:
+    text = f"Therefore, the answer is {answer}."
+    for reference in references:
+        assert judge(Accuracy(), {"answer": reference}, text).reason == "equal"
+    assert judge(Accuracy(), {"answer": wrong}, text).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("references", "answer"),
+    [
+        (("0.143", "15%"), "0.143 (about 15%)"),
+        (("0.5", "5%"), "0.5 or 5%"),
+        (("0.2", "0.25", "25%"), "0.2 or 25%"),
+        (("12", "12000"), "the number is 12k or 12000"),
+    ],
+)
+def test_another_percentage_is_another_answer(references: tuple[str, ...], answer: str) -> None:
+    for reference in references:
+        text = f"Therefore, the answer is {answer}."
+        assert judge(Accuracy(), {"answer": reference}, text).score == 0.0

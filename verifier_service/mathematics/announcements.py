@@ -69,8 +69,9 @@ def announcements(text: str, start: int, end: int) -> Iterable[re.Match[str]]:
 
 
 def _is_heading(text: str, start: int) -> bool:
-    """Whether words that could announce an answer head options, or a whole solution."""
-    return bool(_LISTS_OPTIONS.match(text, start) or _HEADS_SOLUTION.match(text, start))
+    """Whether words that could announce an answer head options, a solution or a remark on one."""
+    headings = (_LISTS_OPTIONS, _HEADS_SOLUTION, _TELLS_HOW)
+    return any(heading.match(text, start) for heading in headings)
 
 
 # A heading and the first words of a derivation: `Solution: Let x`, `Solution:\n2x = 6\nx`,
@@ -82,6 +83,12 @@ _HEADS_SOLUTION = re.compile(
     r"|[ \t]{0,9}\n\s{0,9}(?![-*•]|[A-Za-z]\s?=[^=\n]{0,60}\n)"
     r"[^\n=]{1,100}=[^\n]{1,200}\n[ \t]{0,9}\S)"
     r"|\W{0,4}答案[】\]］]?\**[:：]?\**\s{0,9}解(?:[:：析法答]|由|题|因)"
+)
+# A remark on the answer: `the final answer is an approximation, as ...`, `the answer is based on`.
+_TELLS_HOW = re.compile(
+    r"\W{0,4}(?i:(?:the\s+)?(?:final\s+|correct\s+)?answer\**\s+(?:is|was)\s+(?:only\s+|just\s+)?"
+    r"(?:an?\s+)?(?:rough\s+|close\s+)?(?:approximation|approximate|estimate|estimation"
+    r"|based\s+on|subject\s+to|derived\s+from)(?![^\n]{0,80}[:=≈]))\b"
 )
 _MAX_LINE = 20_000
 """Longest end of a line in which phrases are sought: each takes 30 microseconds."""

@@ -31,9 +31,9 @@ _VERBS = frozenset(
 _PLURALS = frozenset(("people", "children", "men", "women", "percent"))
 # A sign of a congruence, whose modulus stands in such brackets in French: `n ≡ 1 [3]`.
 _CONGRUENCE = re.compile(r"≡|\\equiv|\bcongru", re.IGNORECASE)
-# A number and what it counts, or its unit, in brackets: `5 (apples)`, `12 (cm)`.
+# A number and what it counts, or its unit, in brackets: `5 (apples)`, `12 (cm)`, `5 (in USD)`.
 _COUNTED = re.compile(
-    r"(?P<number>[-−]?\$?\d[\d.,/]{0,20})\s{1,3}\((?P<what>[A-Za-z][A-Za-z-]{0,20})\)"
+    r"(?P<number>[-−]?\$?\d[\d.,/]{0,20})\s{1,3}\((?:in\s)?(?P<what>[A-Za-z][A-Za-z-]{0,20})\)"
 )
 _NO_NOUNS = frozenset(
     (

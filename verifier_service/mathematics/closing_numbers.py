@@ -8,15 +8,18 @@ from itertools import pairwise
 
 from verifier_service.mathematics.spelled_numbers import NUMBER_WORDS
 
-# A number in prose: `1 3/4`, `10:30 a.m.`, `3:4`, `$1,250.50`, `-.5`, `20%`, `\frac{1}{2}`.
+# A number in prose: `1 3/4`, `10:30 a.m.`, `3:4`, `$1,250.50`, `$12.6k`, `-.5`, `20%`,
+# `\frac{1}{2}`, the `12.5` of `12.5kg`.
 NUMBER = re.compile(
     r"""(?<![A-Za-z0-9_.,])(?:±\s*|[-−])?[$€£]?[-−]?
         (?: \d+\s+\d+/\d+
           | \d{1,2}:\d\d(?:\s*[AaPp]\.?[Mm]\.?)
           | \d+(?:\s*:\s*\d+)+
-          | \d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+(?:\.\d+)?)?
-          | \.\d+ )
+          | \d[\d,]*+(?:\.\d+)?+(?:\s*/\s*\d+(?:\.\d+)?+)?
+          | \.\d++ )
         (?:\s*(?:\\?%|percent))?(?![A-Za-z0-9_])
+      | (?<![A-Za-z0-9_.,])[-−]?(?:[$€£]\d[\d,]*+(?:\.\d+)?+[kKMB]|\d[\d,]*+(?:\.\d+)?+k)
+        (?![A-Za-z0-9_])
       | (?<![A-Za-z0-9_.,])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?
       | \\d?frac\{-?\d+\}\{-?\d+\}""",
     re.VERBOSE,

@@ -41,6 +41,8 @@ _QUOTIENT = re.compile(
 _END_OF_LINE = re.compile(r"[ \t}]*(?:\n|\Z)")
 _NO_LAST_WORDS = frozenset("of the an per each square cubic / sq cu".split())
 """Words that may stand in the name of a unit and do not end it."""
+_NO_WORDS = frozenset("kg km cm mm mg mL ml kJ kW Hz lb".split())
+"""Units of two letters that are no words, and so may stand inside a sentence."""
 _NO_NAMES = frozenset(("Hm", "Hmm"))
 """Words that would be a product of units by their letters, H and m."""
 _LETTERS = LETTER_UNITS | CAPITAL_UNITS | {"°", "€", "£", "¢", "\u03a9", "\u2126", "\u00c5"}
@@ -54,10 +56,13 @@ _NUMBER_ALONE = re.compile(
 def unit_behind(text: str, position: int) -> str:
     """The unit at a position, behind a number; empty where the words there name none.
 
-    A word of one or two letters is a unit at the end of a sentence only: `in` is a word, too.
+    A word of one or two letters is a unit at the end of a sentence only: `in` is a word, too. `kg`
+    is none.
 
     >>> unit_behind("It is 5 km/h.", 7), unit_behind("It takes 5 minutes of time.", 10)
     ('km/h', 'minutes')
+    >>> unit_behind("They weigh 12 kg in total.", 13)
+    'kg'
     >>> unit_behind("She bought 12 in May.", 13), unit_behind("He has 5 apples.", 8)
     ('', '')
     """
@@ -96,7 +101,9 @@ def _names_unit(words: Sequence[str], *, ends_sentence: bool) -> bool:
         return False
     if len(name) == 1 and name not in _LETTERS:
         return False
-    if len(name) < 3 and name.isalpha() and not ends_sentence:
+    if len(name) < 3 and name.isalpha() and not ends_sentence and name not in _NO_WORDS:
+        return False
+    if last == "in" and len(words) > 1 and not ends_sentence:  # `12 kg in total`
         return False
     if unit_named(name) is not None:
         return True

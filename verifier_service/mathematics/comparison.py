@@ -50,7 +50,12 @@ from verifier_service.mathematics.plain_text import (
 )
 from verifier_service.mathematics.quantity_comparison import same_expression
 from verifier_service.mathematics.ranges import as_ranges
-from verifier_service.mathematics.roundings import is_rounded, rounding_of, with_rounding_sign
+from verifier_service.mathematics.roundings import (
+    is_rounded,
+    rounding_of,
+    with_rounding_sign,
+    without_percentage,
+)
 from verifier_service.mathematics.rules import Form, FormFault, Rules
 from verifier_service.mathematics.series import same_series
 from verifier_service.mathematics.spelled_numbers import stated_once
@@ -130,7 +135,7 @@ def _read_answer(text: str) -> AnswerReading:
     numerals = without_only(plain_text)
     if numerals != plain_text:
         text = numerals
-    elif (once := stated_once(plain_text)) is not None:
+    elif (once := stated_once(plain_text) or without_percentage(plain_text)) is not None:
         text = once
     values: list[Value] = []
     try:
@@ -186,6 +191,10 @@ def joined_answer(readings: Sequence[AnswerReading], text: str, joint: Joint) ->
         for exact, other in (readings, readings[::-1]):
             if _are_one_value(exact, other):
                 return exact
+    if len(readings) == 2 and joint == "or":
+        once = without_percentage(" or ".join(one.text for one in readings))
+        if once is not None:
+            return read_answer(once)
     values = tuple(one.values[0] for one in readings if one.values)
     kind = "tuple" if joint == "parts" else joint
     together = (Several(kind, values),) if len(values) == len(readings) else ()

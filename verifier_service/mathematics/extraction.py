@@ -435,7 +435,7 @@ _THAT = re.compile(
 )
 # A sentence about one number, up to it: `It will take `, `Each of them pays exactly $`.
 _BEFORE_NUMBER = re.compile(
-    r"(?:[A-Z][\w'’]*\s+)(?:[\w'’]+\s+){0,12}?(?:is|are|was|were|be|takes?|took|has|have|had|needs?"
+    r"(?:(?:[A-Z][\w'’]*|the)\s+)(?:[\w'’-]+\s+){0,20}?(?:is|are|was|were|be|takes?|took|has|have|had|needs?"
     r"|makes?|made|earns?|gets?|got|pays?|paid|costs?|spends?|spent|saves?|saved|buys?|bought|sells?"
     r"|sold|gives?|contains?|weighs?|runs?|ran|walks?|uses?|used"
     r"|(?:will|can|could|must)\s+[a-z]{3,12})\s+"

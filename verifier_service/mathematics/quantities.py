@@ -55,7 +55,7 @@ _BASES = {
     **{word: number for word, number in NUMBER_WORDS.items() if 2 <= number <= 36},
 }
 """Bases of numbers, as digits or as a word."""
-_CURRENCIES = frozenset({"$", "€", "£", "¥", "₹"})
+_CURRENCIES = frozenset({"$", "€", "£", "₤", "¥", "₹", "₩", "₽"})
 _MODULO = frozenset({"mod", "pmod", "bmod"})
 _BRACES = frozenset({"{", "}"})
 _ROUND_OR_BRACES = frozenset({"(", ")", "{", "}"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from fractions import Fraction
 
 from verifier_service.mathematics.evaluation import Undefined, numeric
 from verifier_service.mathematics.expression_parser import parse_expression
@@ -40,6 +41,58 @@ def with_rounding_sign(text: str) -> str:
     exact = match["exact"]
     exact = exact.replace("$", "") if exact.count("$") < 2 else exact.strip().removeprefix("$")
     return text if "$" in exact else rf"{exact} \approx {match['rounded']}"
+
+
+# A number beside itself in percent: `0.143 (approximately 14.3%)`, `0.2272 or 22.72%`, `1/4 (25%)`,
+# `14.3% (0.143)`.
+_ROUGHLY = r"(?:(?:approximately|about|roughly|approx\.?)\s|[≈~]\s?)?"
+_SAME = rf"(?:(?:or|i\.e\.,?|that\sis,?|which\sis)\s)?{_ROUGHLY}"
+_NUMBER = r"[-−]?(?:\d{0,9}\.\d{1,12}|\d{1,9}/\d{1,9})"
+_PERCENT = r"[-−]?\d{1,4}(?:\.\d{1,9})?(?=\s?\\?%)"
+_BETWEEN = r"(?:\s?\(|,?\s(?=or\s|i\.e\.|that\sis|which\sis))"
+_IN_PERCENT_TOO = re.compile(
+    rf"{_ROUGHLY}(?:(?P<value>{_NUMBER}){_BETWEEN}{_SAME}"
+    rf"(?P<percent>{_PERCENT})\s?\\?%\)?"
+    rf"|(?P<percent_first>{_PERCENT})\s?\\?%{_BETWEEN}{_SAME}(?P<value_behind>{_NUMBER})\)?)"
+)
+
+
+def without_percentage(text: str) -> str | None:
+    r"""The number of a text that states it in percent too, in the first form; None for all others.
+
+    >>> without_percentage("0.143 (approximately 14.3%)"), without_percentage(r"25\% (1/4)")
+    ('0.143', '25%')
+    >>> without_percentage("0.143 or 15%"), without_percentage("0.14, 14%")
+    (None, None)
+    """
+    match = _IN_PERCENT_TOO.fullmatch(text) if "%" in text else None
+    if match is None:
+        return None
+    value, percent = match["value"] or match["value_behind"], match["percent"]
+    percent = percent or match["percent_first"]
+    one, other = _exact(value), _exact(percent)
+    if one is None or other is None:
+        return None
+    error = abs(100 * one - other)
+    is_same = error <= _half_place(percent) or (
+        "/" not in value and error <= 100 * _half_place(value)
+    )
+    if error and not is_same:
+        return None
+    return value if match["value"] else f"{percent}%"
+
+
+def _half_place(decimal: str) -> Fraction:
+    """Half of the last place of a decimal, which it may be rounded by; 0 for one of one digit."""
+    has_digits = len(decimal.lstrip("-−.0").replace(".", "")) > 1
+    return Fraction(1, 2 * 10 ** len(decimal.partition(".")[2])) if has_digits else Fraction(0)
+
+
+def _exact(number: str) -> Fraction | None:
+    try:
+        return Fraction(number.replace("−", "-"))
+    except ZeroDivisionError:
+        return None
 
 
 def are_constant(tokens: list[Token]) -> bool:

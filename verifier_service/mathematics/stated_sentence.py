@@ -30,7 +30,7 @@ _BECAUSE = re.compile(
     r"|,\s+(?:and\s+)?not\b.*|(?<!\s)\s+(?:rather\s+than|instead\s+of|as\s+opposed\s+to)\b.*"
     r"|[，,]?[ ]?而(?:不是|不选|非)[^或]*|[，,]\s*不(?:是|选)[^或]*"
     r"|(?:,|(?<!\s))\s+"
-    r"(?:because|since|as we|which|so that|given|when rounded|after|if|in total)\b.*",
+    r"(?:because|since|as we|which|so that|(?<!\bthe )given|when rounded|after|if|in total)\b.*",
     re.IGNORECASE | re.DOTALL,
 )
 
