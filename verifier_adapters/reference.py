@@ -35,9 +35,9 @@ def reference_of(label: Any) -> dict[str, Any]:
     """
     if isinstance(label, str):
         label = _object_in(label) or label
+    label = without_arrays(label)
     if is_missing(label):
         return {}
-    label = without_arrays(label)
     if not isinstance(label, Mapping):
         return {"answer": label}
     is_tests = label.keys() >= {"inputs", "outputs"} or (
@@ -52,8 +52,8 @@ def without_arrays(value: Any) -> Any:
         return {name: without_arrays(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return [without_arrays(inner) for inner in value]
-    to_list = getattr(value, "tolist", None)
-    return without_arrays(to_list()) if callable(to_list) else value
+    found = getattr(value, "tolist", lambda: value)()
+    return value if type(found) is type(value) else without_arrays(found)
 
 
 def is_missing(value: Any) -> bool:

@@ -28,12 +28,14 @@ def main() -> None:
 
     gc.disable()  # collections take a tenth of the time to load modules, and find nothing
     try:
-        from verifier_service.cli import run  # noqa: PLC0415
+        from verifier_service.cli import app_for, run  # noqa: PLC0415
+
+        app = app_for(sys.argv[1:])
     except PluginError as error:
         sys.exit(str(error))
     gc.freeze()  # nor do later ones look at the modules again
     gc.enable()
-    run()
+    run(sys.argv[1:], app)
 
 
 if __name__ == "__main__":

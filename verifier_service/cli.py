@@ -104,12 +104,22 @@ def _is_broken(output: TextIO) -> bool:
     return bool(poll.poll(0))
 
 
-def run(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and end the process; without arguments the help is shown."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    asked = [name for name in arguments[:1] if name in COMMANDS]
-    make_app(asked or COMMANDS)(args=arguments or ["--help"], prog_name="verifier-service")
+def run(arguments: list[str], app: typer.Typer | None = None) -> NoReturn:
+    """Run the command line and end the process; without arguments the help is shown.
+
+    Args:
+        arguments: those behind the name of the program.
+        app: the command line with the command that they name; None: it is made here.
+    """
+    app = app or app_for(arguments)
+    app(args=arguments or ["--help"], prog_name="verifier-service")
     raise AssertionError("typer ends the process")
+
+
+def app_for(arguments: list[str]) -> typer.Typer:
+    """The command line with the one command that arguments name, or with all. Loads modules."""
+    asked = [name for name in arguments[:1] if name in COMMANDS]
+    return make_app(asked or COMMANDS)
 
 
 def make_app(names: Iterable[str] = COMMANDS) -> typer.Typer:

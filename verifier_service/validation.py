@@ -52,8 +52,10 @@ class KnownNames:
 NOTHING_KNOWN = KnownNames()
 
 
-def did_you_mean(name: str, names: Iterable[str]) -> str:
+def did_you_mean(name: str, names: Iterable[str], *, likeness: float = 0.6) -> str:
     """The end of a message about an unknown name: the nearest one, or nothing where none is near.
+
+    From 0 to 1, `likeness` is how much the nearest name has to resemble it, see `difflib`.
 
     >>> did_you_mean("acuracy", ["accuracy", "format"])
     "; did you mean 'accuracy'?"
@@ -61,7 +63,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     ''
     """
     by_lower = {one.lower(): one for one in names}
-    found = get_close_matches(name[:MAX_NAME_CHARACTERS].lower(), by_lower, n=1)
+    found = get_close_matches(name[:MAX_NAME_CHARACTERS].lower(), by_lower, n=1, cutoff=likeness)
     return f"{_NEAREST}{by_lower[found[0]]!r}?" if found else ""
 
 

@@ -16,6 +16,7 @@ from tests.shared_data import shared_data
 from tests.verifier_service.test_code import module_of
 from verifier_service import cli
 from verifier_service.code.check_tests import BadRows, read_rows
+from verifier_service.commands import check_tests
 
 Check = Callable[..., CompletedProcess[str]]
 SUCCESSOR = "def f(x): return x + 1"
@@ -35,7 +36,7 @@ def write(path: Path, rows: list[Any]) -> Path:
 @pytest.fixture
 def check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Check:
     """How the command ends for a file and arguments, in the process of the test."""
-    monkeypatch.setattr(cli, "hide_process", lambda: None)
+    monkeypatch.setattr(check_tests, "hide_process", lambda: None)
 
     def ended(file: Path, *arguments: str) -> CompletedProcess[str]:
         command = ["check-tests", str(file), *arguments]

@@ -329,7 +329,7 @@ class AssertionCode:
             for node in self._tree.body
             if isinstance(node, ast.FunctionDef) and node.name == "check"
         )
-        parameters = {parameter.arg for parameter in check.args.args}
+        parameters = {node.arg for node in walk(check.args) if isinstance(node, ast.arg)}
         return any(isinstance(node, ast.Name) and node.id in parameters for node in walk(check))
 
     def test_functions(self) -> list[str]:

@@ -120,7 +120,7 @@ def _check_parameters(request: Request, known: set[str]) -> None:
     Without it the default profile would judge. Other parameters may be a proxy's.
     """
     for name in request.query_params.keys() - known:
-        if nearest := did_you_mean(name, known):
+        if nearest := did_you_mean(name, known, likeness=0.8):
             raise InvalidRequest(f"query.{name[:MAX_NAME_CHARACTERS]}: no parameter{nearest}")
 
 

@@ -47,6 +47,7 @@ from verifier_service.mathematics.closing_words import announced_verdict, stated
 from verifier_service.mathematics.delimited_math import (
     DISPLAY_END,
     OPENING,
+    DelimitedMath,
     delimited,
     end_of_chain,
     final_side,
@@ -96,6 +97,7 @@ from verifier_service.mathematics.short_statements import (
     stated_twice,
 )
 from verifier_service.mathematics.stated_sentence import (
+    SIGN_BEFORE,
     main_clause,
     sentence_math,
     sentence_of_last_math,
@@ -529,12 +531,25 @@ def _math(text: str) -> Extraction | None:
         return Extraction("math", _instead(closing))
     if _MAY_WITHDRAW.search(text, max(0, len(text) - _MAX_WITHDRAWAL)):
         found = delimited(text)
-        is_reason = _BEGINS_REASON.match(closing, len(without_aside(closing))) is not None
+        is_reason = _is_reason_beside(closing)
         if found and not is_reason and is_withdrawn(text, found[-1].end, found[-1].inside):
             return Extraction("math", _instead(text[found[-1].end :]))
     return _last_math(text)
 
 
+def _is_reason_beside(closing: str) -> bool:
+    """Whether a sentence states a value, and behind it a reason that speaks of another one."""
+    value = without_aside(closing)
+    if _BEGINS_REASON.match(closing, len(value)) is None or _REJECTS.search(value):
+        return False
+    insides = [{one.inside for one in delimited(part)} for part in (value, closing[len(value) :])]
+    return insides[0].isdisjoint(insides[1])
+
+
+# Words of a sentence that rejects its value: the `not` of `The value is not $5$, since ...`
+_REJECTS = re.compile(
+    r"\b(?:not|no|none|never|reject|discard|cannot|exclude|rule|if|unless)|n['’]t\b", re.IGNORECASE
+)
 # The beginning of a reason behind a value: the ` as` of `$n=5$, as $n=4$ is impossible.`
 _BEGINS_REASON = re.compile(r",?\s(?:as|since|because)\s")
 _MAX_WITHDRAWAL = 300
@@ -595,8 +610,13 @@ def _last_math(text: str) -> Extraction | None:
         return Extraction("math", (_with_unit_behind(final_side(sentence_math(main)), main),))
     if any(span.start >= line_start for span in found[:-1]):
         return Extraction("math", (final_side(sentence_math(text[line_start : found[-1].end])),))
-    side = final_side(found[-1].inside)
-    return Extraction("math", (with_unit(side, text, found[-1].end),))
+    return Extraction("math", (with_unit(_signed_side(text, found[-1]), text, found[-1].end),))
+
+
+def _signed_side(text: str, span: DelimitedMath) -> str:
+    """The last side of mathematics, with a sign that stands before its delimiter: `-$5$`."""
+    side = final_side(span.inside)
+    return f"-{side}" if SIGN_BEFORE.search(text, max(0, span.start - 4), span.start) else side
 
 
 # What a text says instead of a value that it takes back: `there is no solution`.

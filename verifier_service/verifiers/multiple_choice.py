@@ -444,8 +444,17 @@ def _choice_at_end(line: str, choices: Mapping[str, str]) -> str | None:
     """
     if _DOUBT.search(line):
         return None
-    plain = _without_dollars(line).rstrip(" .!*\u3002")
-    texts = {letter: _without_dollars(text).strip(" .") for letter, text in choices.items()}
+    as_written = {letter: text.casefold() for letter, text in choices.items()}
+    without_dollars = {letter: _without_dollars(text) for letter, text in choices.items()}
+    return _text_at_end(line, line.casefold(), as_written) or _text_at_end(
+        line, _without_dollars(line), without_dollars
+    )
+
+
+def _text_at_end(line: str, folded: str, choices: Mapping[str, str]) -> str | None:
+    """The letter of the option with which a line ends, where that and the options are folded."""
+    plain = folded.rstrip(" .!*\u3002")
+    texts = {letter: text.strip(" .") for letter, text in choices.items()}
     named = [
         letter
         for letter, text in texts.items()

@@ -75,17 +75,26 @@ class ServerProcess:
             self.control.settimeout(seconds)
             self.wait_for_start()
         self.control.close()  # the process reads the end, and its workers end with it
-        if self._pidfd is not None:
-            if not _has_ended(self._pidfd, seconds):
-                with contextlib.suppress(ProcessLookupError):
-                    signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-                _has_ended(self._pidfd, None)
-            os.close(self._pidfd)
+        if self._pidfd is not None and not _has_ended(self._pidfd, seconds):
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+            _has_ended(self._pidfd, None)
         _template.release()
+        if self._pidfd is not None:
+            with contextlib.suppress(ChildProcessError):  # an orphan, where this is process 1
+                os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED | os.WNOHANG)
+            os.close(self._pidfd)
 
     def kill(self) -> None:
         """End the process now."""
         self.close(0.0)
+
+    def give_up(self, *, is_late: bool) -> None:
+        """End a process that does not answer; what should have forked it hangs if it is late."""
+        has_started = self._pidfd is not None
+        self.kill()
+        if is_late and not has_started:
+            _template.replace()
 
 
 def _has_ended(pidfd: int, seconds: float | None) -> bool:
@@ -130,7 +139,11 @@ class _Template:
         if self._control is None:
             ours, theirs = socket_pair()
             with theirs:
-                self._process = _start(_TEMPLATE, theirs.fileno())
+                try:
+                    self._process = _start(_TEMPLATE, theirs.fileno())
+                except OSError:
+                    ours.close()
+                    raise
             self._control = ours
             ours.settimeout(START_TIMEOUT_SECONDS)
         socket.send_fds(self._control, [module.encode()], [control.fileno()])
@@ -142,12 +155,21 @@ class _Template:
             if self._num_servers == 0:
                 self._end()
 
-    def _end(self) -> None:
+    def replace(self) -> None:
+        """End a process that hangs; the next fork server gets another one."""
+        with self._lock:
+            self._end(0.0)
+
+    def _end(self, seconds: float = 1.0) -> None:
+        """End it, which may take so long: it first collects the fork servers that have ended."""
         if self._control is not None and self._process is not None:
             self._control.close()
             self._control = None
-            self._process.kill()
-            self._process.wait()
+            try:
+                self._process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
 
 
 _template = _Template()

@@ -151,7 +151,8 @@ class ForkServer:
                 reply, descriptors, _, _ = socket.recv_fds(self._control, MAX_REPLY_BYTES, 1)
         except OSError as error:
             ours.close()
-            self._process.kill()  # its late reply would be taken for the reply to the next fork
+            # Its late reply would be taken for the reply to the next fork.
+            self._process.give_up(is_late=isinstance(error, TimeoutError))
             raise WorkerStartError(f"the fork server does not answer: {error}") from error
         if not reply:
             ours.close()
@@ -198,11 +199,12 @@ class CodeWorkers:
         self._turns = Turn.create_file(self._num_places)
         self._server: ForkServer | None = None
         self._forking = threading.Lock()
+        self._is_closed = False
 
     @property
     def alive(self) -> bool:
         """Whether workers can be started."""
-        return self._server is None or self._server.alive
+        return not self._is_closed and (self._server is None or self._server.alive)
 
     def start_worker(self) -> StartedWorker:
         """Start a worker. Blocks until its sandbox works.
@@ -216,6 +218,8 @@ class CodeWorkers:
                 position = SharedPosition(shared)
                 stack.callback(position.close)
                 with self._forking:
+                    if self._is_closed:
+                        raise WorkerStartError("the source of workers was closed")
                     self._forget_ended()
                     pid, pidfd, connection = self._fork(shared)
             finally:
@@ -273,6 +277,7 @@ class CodeWorkers:
     def close(self) -> None:
         """End every worker. Blocks until they have ended and their directories are removed."""
         with self._forking:
+            self._is_closed = True
             for pidfd in self._workers:
                 _kill(pidfd)
             deadline = time.monotonic() + STOP_SECONDS
@@ -285,6 +290,7 @@ class CodeWorkers:
                 log.warning("%s is left: a process is still writing to it", directory)
             for pidfd in self._workers:
                 os.close(pidfd)
+            self._workers.clear()
             for descriptor in self._shared():
                 os.close(descriptor)
 

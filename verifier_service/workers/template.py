@@ -10,6 +10,7 @@ outside. A fork server lives on if it ends.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import logging
@@ -47,8 +48,14 @@ def _become_server(message: bytes, descriptors: list[int]) -> None:
     control = socket.socket(fileno=descriptors[0])
     say_hello(control)
     module = message.decode()
-    Path("/proc/self/comm").write_text(name_of(module))
-    importlib.import_module(module).serve(control)
+    with contextlib.suppress(OSError):  # a name for people only; /proc may be read-only
+        Path("/proc/self/comm").write_text(name_of(module))
+    try:
+        loaded = importlib.import_module(module)
+    except Exception as error:
+        log.error("%s cannot be loaded: %r", module, error)  # it has seen no text of a model
+        raise
+    loaded.serve(control)
 
 
 def say_hello(control: socket.socket) -> None:
