@@ -184,7 +184,7 @@ MAX_WORDS_CHARACTERS = 200
 def _announcing_words(text: str, begin: int, statement: str) -> str:
     """The words of a line that announce a statement at `begin`, and what stands behind it.
 
-    >>> _announcing_words("A也对,故选B,或者C", 6, "B")
+    >>> _announcing_words("A也对,故选B,或者C", 5, "B")
     '选B,或者C'
     """
     from verifier_service.mathematics.option_letters import announced_in_chinese  # noqa: PLC0415
