@@ -68,6 +68,98 @@ def test_an_option_that_is_rejected_is_not_chosen(text: str) -> None:
     assert judge(MultipleChoice(), {"answer": "B"}, text).score == 0.0
 
 
+OTHERS_CALLED_RIGHT_OR_WRONG_IN_A_REASON = [
+    "A正确,C也正确,D也正确,故选B",
+    "A项正确,B项错误,C项也正确,D项正确。故选:B。",
+    "【答案】B\n【解析】A项正确;B项错误;C项也正确;D项正确",
+    "其他选项:A、C、D都不符合。答案是B",
+    "答案是B。其他选项:A错,C错",
+    "\\boxed{B}\n其他选项:A错误",
+    "如果不是A,就是B。已知不是A。所以选B",
+    "若A错,则C错,矛盾,故选B",
+    "\\boxed{B}\n若A不对,则C不对。",
+    "若A说真话,则C也成立,矛盾;故选B",
+    "A也可能,但不必然;故选B",
+    "答案:B。有同学认为C也对,其实不对。",
+    "答案是B。另一个选项:C有误",
+]
+
+
+@pytest.mark.parametrize("text", OTHERS_CALLED_RIGHT_OR_WRONG_IN_A_REASON)
+@pytest.mark.parametrize("comma", [",", "\uff0c"])
+def test_a_reason_offers_no_other_option(text: str, comma: str) -> None:
+    found = judge(MultipleChoice(), {"answer": "B"}, text.replace(",", comma))
+    assert (found.score, found.reason) == (1.0, MultipleChoiceReason.EQUAL)
+
+
+OFFERS_OF_ANOTHER_OPTION = [
+    "答案\uff1aB\uff0c但也可能是C",
+    "答案\uff1aB\uff0c或者C",
+    "答案是B。C也对。",
+    "答案:B。备选答案:C",
+    "答案:B。如果不对就选C",
+    "**答案是B,或者C**",
+    "答案是B(C也可以)",
+    "答案是B,但C也有可能",
+]
+REASONING = "由题意可知,该命题的证明需要用到数学归纳法和柯西不等式,再利用单调性得到结论。" * 8
+
+
+@pytest.mark.parametrize("text", OFFERS_OF_ANOTHER_OPTION)
+@pytest.mark.parametrize("before", ["", REASONING, REASONING + "\n"])
+def test_an_offer_is_found_behind_any_reasoning(before: str, text: str) -> None:
+    assert judge(MultipleChoice(), {"answer": "B"}, before + text).score == 0.0
+
+
+def test_a_second_option_in_a_later_line_is_not_the_first() -> None:
+    text = "答案:B\n备选答案:C"
+    assert judge(MultipleChoice(), {"answer": "B"}, text).score == 0.0
+
+
+BEFORE_ANOTHER_OPTION_OR_A_DENIAL = [
+    "\\boxed{B,但也可能是C}",
+    "<answer>B,但也可能是C</answer>",
+    "<answer>B,还可能是C</answer>",
+    "<answer>B, 但是C更好</answer>",
+    "\\boxed{B 要么 C}",
+    "\\boxed{B 还有 C}",
+    "\\boxed{B 可能 C}",
+    "\\boxed{B 之外C也对}",
+    "答案:B 抑或 C",
+    "答案:B 否则 C",
+    "答案:B 加 C",
+    "答案:B 跟 C",
+    "答案:B 显然不对",
+    "答案:B 说法错误",
+    "答案:B 可以排除",
+    "答案:B 这个选项不对",
+    "答案:B 违反题意",
+    "答案:B 无法推出",
+    "\\boxed{B,猜的}",
+]
+
+
+@pytest.mark.parametrize("text", BEFORE_ANOTHER_OPTION_OR_A_DENIAL)
+@pytest.mark.parametrize("comma", [",", "\uff0c"])
+def test_a_letter_before_another_option_or_a_denial_is_no_answer(text: str, comma: str) -> None:
+    assert judge(MultipleChoice(), {"answer": "B"}, text.replace(",", comma)).score < 1.0
+
+
+@pytest.mark.parametrize(
+    ("right", "text"),
+    [
+        ("C", "答案\uff1a C 考查副词"),
+        ("B", "答案\uff1aB 本题考查定语从句"),
+        ("B", "\\boxed{B 本题考查定语从句}"),
+        ("B", "答案\uff1aB 考查不定代词"),
+        ("B", "答案\uff1aB 因为它不是质数"),
+        ("B", "答案\uff1aB 根据牛顿第一定律,合力为零时速度不变"),
+    ],
+)
+def test_a_letter_before_the_subject_of_a_question_is_read(right: str, text: str) -> None:
+    assert judge(MultipleChoice(), {"answer": right}, text).score == 1.0
+
+
 SIGNED = {"A": "+0.02 m", "B": "-0.02 m"}
 
 
@@ -123,7 +215,19 @@ def test_a_likely_option_is_chosen(text: str, reason: MultipleChoiceReason) -> N
 
 
 @pytest.mark.parametrize(
-    "piece", ["B\uff0c或者", "或", "\uff0c也可能是", "如果B", "备选", "答案", "B", " "]
+    "piece",
+    [
+        "B\uff0c或者",
+        "或",
+        "\uff0c也可能是",
+        "如果B",
+        "备选",
+        "答案",
+        "B",
+        " ",
+        "C也对,",
+        "备选答案:C、",
+    ],
 )
 def test_offers_are_found_in_linear_time(piece: str) -> None:
     assert_linear(offered_in_chinese, piece)

@@ -200,7 +200,7 @@ def named_letters(
         return {*map(str.upper, letters), *map(_upper, _ALTERNATIVE.finditer(kept))}
     label = _LABEL.match(kept)
     if label is None and is_announced:
-        label = _BEFORE_BRACKET.match(kept) or _BEFORE_CHINESE.match(kept)
+        label = _BEFORE_BRACKET.match(kept) or _label_before_chinese(kept)
     if label:
         rest = f" {kept[label.end() :]}"
         further = set(_FURTHER_LABEL.findall(rest))
@@ -223,22 +223,61 @@ def offered_in_chinese(text: str) -> str:
 
     >>> offered_in_chinese("答案:B,但也可能是C"), offered_in_chinese("答案:B,不是C")
     ('BC', '')
+    >>> offered_in_chinese("选B,C也正确"), offered_in_chinese("【答案】B【解析】C也正确")
+    ('BC', '')
     """
     if text.isascii():
         return ""
     text = text[:MAX_OFFER_CHARACTERS]
-    offer = _OFFERED_IN_CHINESE.search(text)
-    if offer is None or offer.lastgroup is None:
-        return ""
-    main = _CHOSEN_IN_CHINESE.findall(text, 0, offer.start(offer.lastgroup))
-    return "".join(dict.fromkeys([*main[-1:], offer[offer.lastgroup]]))
+    for offer in _OFFERED_IN_CHINESE.finditer(text):
+        group = offer.lastgroup or ""
+        main = _CHOSEN_IN_CHINESE.findall(text, 0, offer.start(group))[-1:]
+        if main == [offer[group]] or (group == "two" and _only_explains(offer, main)):
+            continue
+        return "".join(dict.fromkeys([*main, offer[group]]))
+    return ""
 
 
-MAX_OFFER_CHARACTERS = 200
-"""Longest text of an answer and what follows it in which Chinese words offer another."""
+def announced_in_chinese(text: str, begin: int, end: int) -> int:
+    """The place of the first words in a part of a text that announce an option; else its end.
+
+    >>> announced_in_chinese("若选A,矛盾,故选B。", 0, 11), announced_in_chinese("A也对", 0, 3)
+    (8, 3)
+    """
+    announced = _ANNOUNCED_IN_CHINESE.search(text, begin, end)
+    return announced.start() if announced else end
+
+
+def _only_explains(offer: re.Match[str], main: list[str]) -> bool:
+    """Whether words like `C也正确` only explain why another option is chosen."""
+    before = offer.string[: offer.start("two")]
+    if _ANALYSIS.search(before) or _OPINION.search(before):
+        return True
+    if before.endswith("则") and _CONTRADICTION.match(offer.string, offer.end()):
+        return True
+    return any(wrong in main for wrong in _CALLED_WRONG.findall(offer.string))
+
+
+MAX_OFFER_CHARACTERS = 400
+"""Longest text from an announcement on in which Chinese words offer another option."""
+# Words that announce an option and do not deny it or suppose it: `答案是B`, `故选B`.
+_ANNOUNCED_IN_CHINESE = re.compile(
+    r"(?<![若设不误错能勿别没])(?<!如果)(?<!要是)(?<!备选)"
+    r"(?:答案|选择?)[】应该是为:：\s]{0,4}\(?[A-J](?![A-Za-z])"
+)
 # An option that Chinese words choose: `选B`, `答案是B`; or one that begins a text.
 _CHOSEN_IN_CHINESE = re.compile(
-    r"(?:\A|选择?|答案|[是为:：])[是为:：\s]{0,3}\(?([A-J])(?![A-Za-z])"
+    r"(?:\A|选择?|答案|[是为:：{>])[】是为:：\s]{0,3}\(?([A-J])(?![A-Za-z])"
+)
+# The heading of an explanation: `【解析】`, `分析:`.
+_ANALYSIS = re.compile(r"(?:解析|点评|分析)\*{0,2}[】:：]")
+# An opinion of others at the end of a text: `有同学认为`.
+_OPINION = re.compile(r"(?<!我)(?:认为|以为)[^,。;；\n]{0,6}\Z")
+# What follows from a supposition is impossible: `,矛盾`.
+_CONTRADICTION = re.compile(r"[,;；\s]{0,2}[^,。;；\n]{0,6}矛盾")
+# An option that is called wrong, as that is what a question asks for: `B项错误`.
+_CALLED_WRONG = re.compile(
+    r"([A-J])\)?\s?(?:选?项)?(?:的?说法)?是?(?:错|不正确|有误)(?![^,。\n]{0,2}(?:话|就|则))"
 )
 # An option that Chinese words offer beside another, or for the case that it is wrong: `,或者C`,
 # `,但也可能是C`, `C也对`, `如果不对就选C`, `备选答案:C`. One that is rejected at once is none.
@@ -246,13 +285,18 @@ _OFFERED_IN_CHINESE = re.compile(
     r"(?:[A-J)]|[,。;；、!！\s(（])[,\s]?(?:但|不过|而|当然|答案){0,2}"
     r"(?:或者?|或许|也许|要么|[也还亦]?有?可能|[也还亦]可以?)(?:也|还|有?可能|可以){0,2}"
     r"[是为]?(?:选择?|选项)?\s?\(?(?P<one>[A-J])\)?(?![A-Za-z])"
-    r"(?=\s?(?:[,。;；!！.)\n]|[也都均]|同样|\Z))"
+    r"(?=\s?(?:[,。;；、!！.)}<*\n]|[也都均]|同样|\Z))"
     r"(?!,?(?:但是?|然而|不过)?\s?(?:(?P=one)\s?)?(?:不[符满对正成是]|错|被?排除))"
-    r"|(?P<two>[A-J])\)?\s?(?:选?项)?(?:也|同样)[是算]?(?:对|正确|可能|成立|行|合理|可以?)的?"
-    r"(?=[,。;；!！.\s]|\Z)"
+    r"|(?P<two>[A-J])\)?\s?(?:选?项)?(?:也|同样)[是算]?"
+    r"(?:对|正确|有?可能|成立|行|合理|可以?)的?(?=[,。;；!！.\s)}<*]|\Z)"
+    r"(?!,?(?:但是?|然而|不过)?\s?(?:(?P=two)\s?)?(?:不[符满对正成是必]|错|被?排除))"
     r"|(?:如果|若|要是|万一)[^。\nA-J]{0,9}[A-J]?[^。\nA-J]{0,3}(?:不对|错|不是|不行|不正确)"
-    r"[^。\nA-J]{0,9}(?P<three>[A-J])(?![A-Za-z])"
-    r"|(?:备选|第二|其他|另一)个?(?:答案|选择|选项|可能)?[是为:：]{1,2}\s?\(?(?P<four>[A-J])(?![A-Za-z])"
+    r"[^。\nA-J]{0,9}(?:(?<=选)|(?<=选择)|(?<=就是)|(?<=答案)|(?<=答案[是为:：])"
+    r"|(?=[A-J]\)?(?:[,。;；!！.\s)}<*]|\Z)))"
+    r"(?P<three>[A-J])(?![A-Za-z])(?!\)?\s?(?:选?项)?[也都]?(?:不|错|有误))"
+    r"|(?:(?:备选|第二|另一)个?(?:答案|选择|选项|可能)|其他(?:答案|选择|可能))[是为:：]{1,2}"
+    r"\s?\(?(?P<four>[A-J])(?![A-Za-z])"
+    r"(?!(?:[、,和与]?\s?[A-J]){0,9}\s?,?(?:但是?|然而|不过)?\s?[也都均]?(?:不|错|有误|被?排除))"
 )
 
 
@@ -420,9 +464,42 @@ _LETTER_BEFORE = re.compile(rf"{_NOUN}([A-Z])(?:[\s,:(\[–—]|-(?![.\d\\]))+",
 _BEFORE_BRACKET = re.compile(r"([A-Z])\s+(?=\((?!\s*(?i:incorrect|wrong|false|not)\b))")
 # A letter before a reason in Chinese: the `B.` of `B.本题考查副词`, the `B ` of `B 考查副词`.
 _BEFORE_CHINESE = re.compile(
-    r"\(?([A-Z])\)?(?:[.:](?=[一-鿿])"
-    r"|(?:\s{1,3}|,\s?)(?=[一-鿿])(?![或和与及也都均]|还是|(?:选?项|是){0,2}(?:不|并非|错|有误|排除)))"
+    r"\(?([A-Z])\)?(?:[.:](?=[一-鿿])|(?P<loose>(?:\s{1,3}|,\s?)(?=[一-鿿])(?![或和与及也都均]|还是)))"
 )
+# Another option that Chinese words reject: `因为C错误`, `但C不满足条件`, `误选C`.
+_REJECTED_IN_CHINESE = re.compile(
+    r"(?:因为|由于|不是|误选)\s?\(?(?P<named>[A-J])\)?(?![A-Za-z])\s?(?:选?项)?(?:错误?|不[^,。;]{1,9})?"
+    r"|(?:但是?|然而|不过)?\s?(?P<denied>[A-J])\)?\s?(?:选?项)?[也都均]?"
+    r"(?:不[符满对正成是]|错|被?排除)[^,。;A-J]{0,20}"
+)
+# Words that begin an explanation, in which a denial rejects no option: the `因为` of
+# `因为它不是质数`.
+_SUBJECT = re.compile(r"本题考查|考查|句意|因为|由于|根据|由|理由|解析|分析|点评")
+# Words that reject the option before them, doubt it or go on to another: `无法推出`, `猜的`.
+_NO_REASON = re.compile(r"[不错误违猜但或]|排除|无法|没有|否则")
+# A letter of an option between Chinese words: the `C` of `加C`.
+_OPTION_IN_CHINESE = re.compile(r"(?<![A-Za-z])[A-J](?![A-Za-z])")
+
+
+def _label_before_chinese(text: str) -> re.Match[str] | None:
+    """The letter before a reason in Chinese that rejects no letter and names no other.
+
+    >>> bool(_label_before_chinese("B 考查副词")), bool(_label_before_chinese("B 加 C"))
+    (True, False)
+    """
+    label = _BEFORE_CHINESE.match(text)
+    if label is None or label["loose"] is None:
+        return label
+    reason = text[label.end() :]
+    rejected = {one["named"] or one["denied"] for one in _REJECTED_IN_CHINESE.finditer(reason)}
+    if label[1] in rejected:
+        return None
+    rest = _REJECTED_IN_CHINESE.sub("", reason)
+    if set(_OPTION_IN_CHINESE.findall(rest)) - rejected - {label[1]}:
+        return None
+    return label if _SUBJECT.match(rest) or not _NO_REASON.search(rest) else None
+
+
 # A denial that is the text of the option labelled before it: `is not continuous`.
 _DENYING_TEXT = re.compile(
     r"(?:fails|(?:is|was)(?:\s+not|n['’]t))\s+"

@@ -161,7 +161,7 @@ def final_answer(
         if in_json is not None:
             return FinalAnswer(in_json, is_announced=True)
         last = _last_line(main if main.strip() else after)[-MAX_STATEMENT_CHARACTERS:]
-        letters = offered_letter or offered_in_chinese(last)
+        letters = offered_letter or offered_in_chinese(_last_words(last))
         return FinalAnswer(last, is_announced=False, also=letters) if last else None
     before, is_there, rest = after.rpartition(found.statements[-1])
     rest = rest if is_there else ""
@@ -172,9 +172,36 @@ def final_answer(
     also = also or _BESIDE.match(rest)
     letter = also[also.lastindex or 0].upper() if also else offered_letter
     if not letter and not after.isascii():
-        begin = before.rfind("\n") + 1
-        letter = offered_in_chinese(before[begin:] + found.statements[-1] + rest)
+        begin = len(before) if found.position is None else found.position
+        letter = offered_in_chinese(_announcing_words(after, begin, found.statements[-1]))
     return FinalAnswer(found.text, is_announced=True, offered=offered, also=letter)
+
+
+MAX_WORDS_CHARACTERS = 200
+"""Longest text right before an answer, and right behind it, in which another is offered."""
+
+
+def _announcing_words(text: str, begin: int, statement: str) -> str:
+    """The words of a line that announce a statement at `begin`, and what stands behind it.
+
+    >>> _announcing_words("A也对,故选B,或者C", 5, "B")
+    '选B,或者C'
+    """
+    from verifier_service.mathematics.option_letters import announced_in_chinese  # noqa: PLC0415
+
+    start = text.find(statement, begin)
+    end = (begin if start < 0 else start) + len(statement)
+    line = max(0, begin - MAX_WORDS_CHARACTERS, text.rfind("\n", 0, begin) + 1)
+    return text[announced_in_chinese(text, line, begin) : end + MAX_WORDS_CHARACTERS]
+
+
+def _last_words(line: str) -> str:
+    """The end of a line, from the first words that announce an option, where there are any."""
+    from verifier_service.mathematics.option_letters import announced_in_chinese  # noqa: PLC0415
+
+    begin = max(0, len(line) - 2 * MAX_WORDS_CHARACTERS)
+    announced = announced_in_chinese(line, begin, len(line))
+    return line[announced if announced < len(line) else begin :]
 
 
 def _without_offers(text: str) -> tuple[str, str]:
