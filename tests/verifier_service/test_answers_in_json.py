@@ -84,6 +84,7 @@ def test_an_option_in_an_object_is_chosen() -> None:
 
 
 PAID = [
+    ("5", 'The answer is 5 or equivalently 10/2.\n{"answer": "5"}'),
     ("6", '{"answer": "5"}\nWait, that is wrong. Corrected:\n{"answer": "6"}'),
     ("6", 'So the answer is not 5 but 6.\n{"answer": "6"}'),
     ("6", 'The sum is 6.\n\n{"answer": "6"}'),
@@ -161,6 +162,7 @@ def test_an_object_with_one_answer_is_paid(reference: str, text: str) -> None:
 
 
 REFUSED = [
+    ("6", '{"answer": "5"}' + '{"x": 1} ' * 9 + '{"answer": "6"}'),
     ("6", '{"answer": "5"}, {"answer": "6"}'),
     ("6", '{"answer": "5"}; {"answer": "6"}'),
     ("6", '{"answer": "5"} / {"answer": "6"}'),

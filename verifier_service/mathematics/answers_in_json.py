@@ -13,11 +13,13 @@ from typing import NamedTuple
 from verifier_service.mathematics.closing_statement import FILLED
 
 MAX_BEGINNINGS = 8
-"""Most places at which an object is sought, from the end of the text."""
+"""Most places at which an object is sought, from the end of the text; twice for answers."""
 MAX_ANSWER_CHARACTERS = 1000
 
 # The beginning of an object: `{"reasoning":`.
 _BEGINS = re.compile(r"\{\s{0,40}(?=\"[^\"\n]{1,60}\"\s{0,9}:)")
+# A first key that names an answer: `"answer":`, `"final_answer":`.
+_ANSWER_FIRST = re.compile(r'"[^"\n]{0,30}[Aa]nswers?"')
 # A text in quotation marks, in which a mark counts that no member follows: `"the "best" one"`.
 _QUOTED = r'"(?:[^"\\]|\\.|"(?!\s{0,40}(?:[}\]]|,\s{0,40}["\]}])))*+"'
 _PLAIN = r"[-+]?\d[\d.eE+-]{0,40}|true|false|null"
@@ -102,7 +104,7 @@ _DOUBTS = re.compile(
     r"(?:\bnot|n['\u2019]t) (?:\w{1,12} )?(?:sure|certain|know)\b"
     r"|\b(?:unsure|uncertain|no idea|maybe|perhaps(?! surprisingly)|(?:my|just|wild|pure|a) guess"
     r"|(?:may|might|could)(?: also)? be(?! [a-z]{2,20}(?:ed|en|wn)\b))\b"
-    r"|\banswers? (?:is|are|would be|must be)\b[^\n]{0,60}\bor\b(?! equal|:)",
+    r"|\banswers? (?:is|are|would be|must be)\b[^\n]{0,60}\bor\b(?! equ|:)",
     re.IGNORECASE,
 )
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s{1,9}(?=\S)|\n")
@@ -141,7 +143,7 @@ def _with_last_tagged(text: str, tag: str) -> str:
     if not end.endswith(_LAST_SIGNS) or not any(map(text.__contains__, _NAMES)):
         return text
     earlier: list[_Object] = []
-    for begins in list(_BEGINS.finditer(text))[-MAX_BEGINNINGS:]:
+    for begins in _beginnings(text):
         found = _object(text, begins.start(), begins.end())
         if found is None or (earlier and found.start < earlier[-1].end):
             continue
@@ -156,6 +158,13 @@ def _with_last_tagged(text: str, tag: str) -> str:
     if last is None or len(_ANSWER_KEY.findall(text)) > 1:
         return text
     return _tagged(text[: last.start()], _unescaped(last["value"]), tag) or text
+
+
+def _beginnings(text: str) -> list[re.Match[str]]:
+    """The last places at which an object may begin, and the last with an answer as first key."""
+    found = list(_BEGINS.finditer(text))
+    named = [one for one in found[:-MAX_BEGINNINGS] if _ANSWER_FIRST.match(text, one.end())]
+    return named[-MAX_BEGINNINGS:] + found[-MAX_BEGINNINGS:]
 
 
 def _with_objects_tagged(text: str, kept: list[_Object], last: _Object, tag: str) -> str | None:
