@@ -58,10 +58,10 @@ _IN_PERCENT_TOO = re.compile(
 
 
 def without_percentage(text: str) -> str | None:
-    r"""The number of a text that states it in percent too, in the first form; None for all others.
+    r"""The number of a text that states it in percent too, without that; None for all others.
 
     >>> without_percentage("0.143 (approximately 14.3%)"), without_percentage(r"25\% (1/4)")
-    ('0.143', '25%')
+    ('0.143', '1/4')
     >>> without_percentage("0.143 or 15%"), without_percentage("0.14, 14%")
     (None, None)
     """
@@ -79,7 +79,7 @@ def without_percentage(text: str) -> str | None:
     )
     if error and not is_same:
         return None
-    return value if match["value"] else f"{percent}%"
+    return value  # in either order the same: equality with a percentage is not transitive
 
 
 def _half_place(decimal: str) -> Fraction:
