@@ -167,7 +167,7 @@ async def _judge(runner: Runner, verifier: Code, row: Row) -> Misfit | None:
     try:
         tests = read_tests({"tests": row.tests})
     except Unverifiable as error:
-        return Misfit(row, error.reason, _cut(error.message.removeprefix("reference.")))
+        return Misfit(row, error.reason, _beginning(error.message.removeprefix("reference.")))
     source = verifier.program_in(row.solution, tests)
     program = row.solution if source is None else source
     verdict = await judge_program(runner, verifier, tests, program)
@@ -196,6 +196,12 @@ def _returns(tests: Any, number: int) -> str:
     cases = tests.get("cases") if isinstance(tests, dict) else None
     case = cases[number] if isinstance(cases, list) and number < len(cases) else None
     return repr(case["returns"]) if isinstance(case, dict) and "returns" in case else ""
+
+
+def _beginning(message: str) -> str:
+    """A message of ours without a long list at its end."""
+    line = " ".join(message.split())
+    return line if len(line) <= MAX_DETAIL_CHARACTERS else f"{line[:MAX_DETAIL_CHARACTERS]}..."
 
 
 def _cut(text: str) -> str:
