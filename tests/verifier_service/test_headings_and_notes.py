@@ -93,3 +93,38 @@ def test_a_reference_may_have_a_blank_in_a_decimal(reference: str, answer: str) 
 @pytest.mark.parametrize("before", ["", "#### 5 apples of", "Solution:\nx ", "$n$ as "])
 def test_time_grows_with_the_length_and_no_faster(piece: str, before: str) -> None:
     assert_linear(extract, piece, before=before)
+
+
+@pytest.mark.parametrize(
+    ("right", "text"),
+    [
+        ("-\\frac{5}{4}", "The answer is -$\\frac{5}{4}$."),
+        ("-5", "So we get -$5$."),
+        ("3", "### Solution:\n$$x = 3$$\nHope this helps"),
+        ("12", "Solution:\nThe area = 12\nDone."),
+        ("To Kill a Mockingbird", "Solution: To Kill a Mockingbird"),
+        ("5", "So $n = 5$ as $n=4$ gives $2=3$ which is impossible."),
+        (
+            "8",
+            "Solution: To find the total we shall have to add each of the parts one by one.\n\n"
+            "Therefore, the total is $8$.",
+        ),
+    ],
+)
+def test_signs_titles_and_answers_behind_a_heading_are_read(right: str, text: str) -> None:
+    assert judge(Accuracy(), {"answer": right}, text).reason == "equal"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The value is not $5$, since $5$ is impossible.",
+        "It is not $5$, because $4$ is impossible.",
+        "We reject $x=5$, as $x=5$ is extraneous.",
+        "$x=5$ as $x=5$ is extraneous",
+        "So we get -$5$.",
+        "The answer is -$5$.",
+    ],
+)
+def test_a_value_that_its_own_reason_rejects_or_a_sign_changes_is_not_paid(text: str) -> None:
+    assert judge(Accuracy(), {"answer": "5"}, text).score == 0.0

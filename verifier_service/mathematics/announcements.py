@@ -79,7 +79,7 @@ def _is_heading(text: str, start: int) -> bool:
 _HEADS_SOLUTION = re.compile(
     r"\W{0,4}(?i:solution)s?\**[ ]?[:：]\**(?:\s{0,9}\**(?:Let|We|First|Firstly|To|Given|Since"
     r"|Because|Suppose|Assume|Consider|Note|Notice|Observe|By|From|Using|Step|Start|Begin|Recall"
-    r"|Define|Denote|According|Here|Now|If|As|For|Set|Call|Write)\b(?=[^\n]{0,200}[=$\d])"
+    r"|Define|Denote|According|Here|Now|If|As|For|Set|Call|Write)\b(?=[^\n]{0,200}[=$\d]|[^\n]{60})"
     r"|[ \t]{0,9}\n\s{0,9}(?![-*•]|\$?\$?[A-Za-z]\s?=[^=\n]{0,60}\n)"
     r"[^\n=]{1,100}=[^\n]{1,200}\n[ \t]{0,9}(?=[^\n]{0,200}[=\d])\S)"
     r"|\W{0,4}答案[】\]］]?\**[:：]?\**\s{0,9}解(?:[:：析法答](?!几何|式)|由|题|因)"
