@@ -100,6 +100,11 @@ def test_time_grows_with_the_length_and_no_faster(piece: str, before: str) -> No
     [
         ("-\\frac{5}{4}", "The answer is -$\\frac{5}{4}$."),
         ("-5", "So we get -$5$."),
+        ("5", "Answer:\n- $5$"),
+        ("5", "**Answer**: - $5$."),
+        ("5", "- $5$"),
+        ("-5", "x = - $5$"),
+        ("D", "The answer is (D) $5$."),
         ("3", "### Solution:\n$$x = 3$$\nHope this helps"),
         ("12", "Solution:\nThe area = 12\nDone."),
         ("To Kill a Mockingbird", "Solution: To Kill a Mockingbird"),
@@ -124,7 +129,22 @@ def test_signs_titles_and_answers_behind_a_heading_are_read(right: str, text: st
         "$x=5$ as $x=5$ is extraneous",
         "So we get -$5$.",
         "The answer is -$5$.",
+        "#### 5 apples at best 6 apples at worst",
+        "#### 5 miles in the first hour 60 miles in the second hour",
+        "#### 5 minutes in an hour thus 12 hours",
     ],
 )
 def test_a_value_that_its_own_reason_rejects_or_a_sign_changes_is_not_paid(text: str) -> None:
     assert judge(Accuracy(), {"answer": "5"}, text).score == 0.0
+
+
+@pytest.mark.parametrize("reference", ["5D", "-5D", "\\frac{5}{D}"])
+def test_the_label_of_an_option_is_no_factor(reference: str) -> None:
+    assert judge(Accuracy(), {"answer": reference}, "The answer is (D) $5$.").score == 0.0
+
+
+def test_an_object_is_read_where_the_answer_tag_is() -> None:
+    """Whoever extracts boxes alone asks for no tag, and so for no object in its place."""
+    text = 'It is so.\n{"reasoning": "so", "answer": "5"}'
+    assert judge(Accuracy(), {"answer": "5"}, text).reason == "equal"
+    assert judge(Accuracy(extract=("boxed", "math")), {"answer": "5"}, text).score == 0.0

@@ -156,6 +156,38 @@ _FIRST_NUMBER = re.compile(
     re.IGNORECASE,
 )
 
+# A word that does not change what stands before it, nor lead to another number.
+_NO_CHANGE = (
+    r"(?!(?:or|and|but|if|unless|when|times|plus|minus|not|is|are|was|were|either|maybe|perhaps"
+    r"|possibly|otherwise|instead|wrong|divided|multiplied"
+    r"|so|thus|hence|then|gives?|makes?|equals?)\b)"
+)
+# A number with what it counts, at the beginning of a sentence: the `448 mL` of
+# `448 mL of medicine in 8 doses.`, the `5` of `5 more oranges than Jane.` Another number only
+# places it, behind a preposition; any other one may be the answer.
+_AMOUNT = re.compile(
+    r"(?:(?P<value>[-−]?\$?\d[\d,]{0,20}(?:\.\d{1,20})?"
+    r"(?:%(?=[^\d]*\Z)|[ ](?!of|in|to|on|for|from|more|less|fewer)"
+    rf"{_NO_CHANGE}[A-Za-z]{{1,20}}))"
+    r"[ ](?:of|in|to|on|for|from|after|at|with|by|during|over|within)"
+    r"|(?P<more>\d[\d,]{0,20}(?:\.\d{1,20})?)"
+    r"[ ](?:more|fewer|less)[ ](?!than\b)[a-z]{2,20}(?=[^\d]*\Z))"
+    rf"(?:[ ]{_NO_CHANGE}[A-Za-z'’$%-]{{1,30}}"
+    r"|(?:(?<=[ ]in)|(?<=[ ]of)|(?<=[ ]on)|(?<=[ ]to)|(?<=[ ]for)|(?<=[ ]from)|(?<=[ ]over)"
+    r"|(?<=[ ]after)|(?<=[ ]within)|(?<=[ ]during))[ ]\$?\d[\d,.]{0,20}(?!\S)){1,25}\.?"
+)
+
+
+def amount_of_sentence(sentence: str) -> str | None:
+    """The number with which a sentence begins, with what it counts; None for any other text.
+
+    >>> amount_of_sentence("448 mL of medicine in 8 doses."), amount_of_sentence("5 or 6 of them")
+    ('448 mL', None)
+    """
+    amount = _AMOUNT.fullmatch(sentence)
+    return (amount["more"] or amount["value"]) if amount else None
+
+
 # The number of a subject at the beginning of a sentence, with its verb behind it: the `5` of
 # `5 cars drove by in the first 15 minutes.`, the `Four` of `Four of them were sold on Sunday.`
 _SUBJECT = re.compile(

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from verifier_service.mathematics.answer_parser import (
@@ -138,6 +138,9 @@ def _read_answer(text: str) -> AnswerReading:
     elif (once := stated_once(plain_text) or without_percentage(plain_text)) is not None:
         text = once
     values: list[Value] = []
+    option = labelled_option(text)
+    if option is not None and "$" in text and option.text:  # `(D) $5$` is no product of D
+        return replace(read_answer(option.text), text=text, key=text_key(text), option=option)
     try:
         values.append(_parsed(text))
         others = (parse_as_list(text), parse_as_range(text), parse_as_names(text))
@@ -161,7 +164,7 @@ def _read_answer(text: str) -> AnswerReading:
         text,
         text_key(text),
         tuple(values),
-        labelled_option(text),
+        option,
         several_letters(text),
         read_condition(text),
         roman=roman,

@@ -33,6 +33,7 @@ from verifier_service.mathematics.closing_numbers import (
     LEADS_TO_LIST,
     NUMBER,
     OR_BETWEEN,
+    amount_of_sentence,
     closing_formula,
     closing_result,
     computes,
@@ -340,26 +341,8 @@ def _hashes(text: str) -> Extraction | None:
         statements = dict.fromkeys((trimmed(found[-2][1]), trimmed(line)))
         joint: Joint = "or" if len(statements) > 1 else "list"
         return Extraction("hashes", tuple(statements), joint, position=last.start())
-    in_sentence = _IN_SENTENCE.fullmatch(line)
-    statement = (in_sentence["more"] or in_sentence["value"]) if in_sentence else trimmed(line)
+    statement = amount_of_sentence(line) or trimmed(line)
     return Extraction("hashes", (statement,), position=last.start())
-
-
-_NO_CHANGE = (
-    r"(?!(?:or|and|but|if|unless|when|times|plus|minus|not|is|are|was|were|either|maybe|perhaps"
-    r"|possibly|otherwise|instead|wrong|divided|multiplied)\b)"
-)
-# A number with what it counts, in the sentence that the hashes stand in: the `448 mL` of
-# `#### 448 mL of medicine in 8 doses.`, the `5` of `#### 5 more oranges than Jane.`
-_IN_SENTENCE = re.compile(
-    r"(?:(?P<value>[-−]?\$?\d[\d,]{0,20}(?:\.\d{1,20})?"
-    r"(?:%(?=[^\d]*\Z)|[ ](?!of|in|to|on|for|from|more|less|fewer)"
-    rf"{_NO_CHANGE}[A-Za-z]{{1,20}}))"
-    r"[ ](?:of|in|to|on|for|from|after|at|with|by|during|over|within)"
-    r"|(?P<more>\d[\d,]{0,20}(?:\.\d{1,20})?)"
-    r"[ ](?:more|fewer|less)[ ](?!than\b)[a-z]{2,20}(?=[^\d]*\Z))"
-    rf"(?:[ ]{_NO_CHANGE}[\w'’$%-]{{1,30}}){{1,25}}\.?"
-)
 
 
 def _answer_phrase(text: str) -> Extraction | None:
@@ -616,7 +599,7 @@ def _last_math(text: str) -> Extraction | None:
 def _signed_side(text: str, span: DelimitedMath) -> str:
     """The last side of mathematics, with a sign that stands before its delimiter: `-$5$`."""
     side = final_side(span.inside)
-    return f"-{side}" if SIGN_BEFORE.search(text, max(0, span.start - 4), span.start) else side
+    return f"-{side}" if SIGN_BEFORE.search(text, max(0, span.start - 5), span.start) else side
 
 
 # What a text says instead of a value that it takes back: `there is no solution`.

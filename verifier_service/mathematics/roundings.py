@@ -68,8 +68,8 @@ def without_percentage(text: str) -> str | None:
     match = _IN_PERCENT_TOO.fullmatch(text) if "%" in text else None
     if match is None:
         return None
-    value, percent = match["value"] or match["value_behind"], match["percent"]
-    percent = percent or match["percent_first"]
+    value = match["value"] or match["value_behind"]
+    percent = match["percent"] or match["percent_first"]
     one, other = _exact(value), _exact(percent)
     if one is None or other is None:
         return None
@@ -77,7 +77,7 @@ def without_percentage(text: str) -> str | None:
     is_same = error <= _half_place(percent) or (
         "/" not in value and error <= 100 * _half_place(value)
     )
-    if error and not is_same:
+    if not is_same:
         return None
     return value  # in either order the same: equality with a percentage is not transitive
 

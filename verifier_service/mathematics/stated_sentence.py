@@ -156,7 +156,7 @@ def sentence_math(line: str) -> str:
     if len(found) == 1:
         after = line[found[0].end :].strip(" .*")
         before = line[: found[0].start].strip(" *")
-        if not after and SIGN_BEFORE.search(before) is not None:
+        if not after and SIGN_BEFORE.search(line, 0, found[0].start) is not None:
             return f"-{found[0].inside}"
         is_label = not after and _OPTION_LABEL.fullmatch(before) is not None
         if is_label or any(map(str.isdigit, outside)) or (after and len(after) < 30 and not before):
@@ -170,8 +170,9 @@ def sentence_math(line: str) -> str:
     return found[-1].inside
 
 
-# A sign outside of the mathematics that it belongs to: the `-` of `-$5$`, of `x = -$5$`.
-SIGN_BEFORE = re.compile(r"(?:\A|=\s?|(?<![\d)\]$])\s)[-−]\Z")
+# A sign outside of the mathematics that it belongs to: the `-` of `-$5$`, of `x = - $5$`; but that
+# of `- $5$` is the mark of a list or a dash.
+SIGN_BEFORE = re.compile(r"(?:(?:\A|(?<![\d)\]$])[\s*:])[-−]|=\s?[-−]\s?)\Z")
 # The label of an option before its text; a reference may be the label: the `(B)` of `(B) $6x$`.
 _OPTION_LABEL = re.compile(r"(?:[Oo]ption |[Cc]hoice )?(?:\([A-J]\)|[A-J][).:])")
 

@@ -375,7 +375,9 @@ class Accuracy(SettlingVerifier):
         max_characters = max(len(one.text) for one in references) + MAX_TAG_CHARACTERS
         if "math" in self.extract and len(text) - text.rfind("</think>") <= max_characters:
             seen = visible_text(after_reasoning(text) or "", self.tags)
-            whole = _whole_answer(with_tagged_answer(seen, "answer"))
+            if "answer_tag" in self.extract:
+                seen = with_tagged_answer(seen, "answer")
+            whole = _whole_answer(seen)
             is_other = whole and (found is None or found.text != whole)
             if is_other and any(whole == _as_written(one.text) for one in references):
                 return Extraction("math", (whole,))
