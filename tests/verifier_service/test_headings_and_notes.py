@@ -105,6 +105,7 @@ def test_time_grows_with_the_length_and_no_faster(piece: str, before: str) -> No
         ("5", "- $5$"),
         ("-5", "x = - $5$"),
         ("D", "The answer is (D) $5$."),
+        ("8", "#### 8 pieces of paper would be used in a 32-page tabloid."),
         ("3", "### Solution:\n$$x = 3$$\nHope this helps"),
         ("12", "Solution:\nThe area = 12\nDone."),
         ("To Kill a Mockingbird", "Solution: To Kill a Mockingbird"),

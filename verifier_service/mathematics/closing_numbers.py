@@ -164,7 +164,7 @@ _NO_CHANGE = (
 )
 # A number with what it counts, at the beginning of a sentence: the `448 mL` of
 # `448 mL of medicine in 8 doses.`, the `5` of `5 more oranges than Jane.` Another number only
-# places it, behind a preposition; any other one may be the answer.
+# places it, behind a preposition or as in `32-page`; any other one may be the answer.
 _AMOUNT = re.compile(
     r"(?:(?P<value>[-−]?\$?\d[\d,]{0,20}(?:\.\d{1,20})?"
     r"(?:%(?=[^\d]*\Z)|[ ](?!of|in|to|on|for|from|more|less|fewer)"
@@ -172,7 +172,7 @@ _AMOUNT = re.compile(
     r"[ ](?:of|in|to|on|for|from|after|at|with|by|during|over|within)"
     r"|(?P<more>\d[\d,]{0,20}(?:\.\d{1,20})?)"
     r"[ ](?:more|fewer|less)[ ](?!than\b)[a-z]{2,20}(?=[^\d]*\Z))"
-    rf"(?:[ ]{_NO_CHANGE}[A-Za-z'’$%-]{{1,30}}"
+    rf"(?:[ ]{_NO_CHANGE}(?:\d{{1,4}}-(?=[A-Za-z]))?[A-Za-z'’$%-]{{1,30}}"
     r"|(?:(?<=[ ]in)|(?<=[ ]of)|(?<=[ ]on)|(?<=[ ]to)|(?<=[ ]for)|(?<=[ ]from)|(?<=[ ]over)"
     r"|(?<=[ ]after)|(?<=[ ]within)|(?<=[ ]during))[ ]\$?\d[\d,.]{0,20}(?!\S)){1,25}\.?"
 )
