@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from verifier_service.compat import PROTOCOLS
@@ -108,6 +108,8 @@ class Settings(EngineSettings):
     """file with more hashes, one in each line; # begins a comment"""
     api_keys_file: Path | None = None
     """YAML file with more API keys, each with a name, its hash and limits, see docs/deploy.md"""
+    require_api_key: bool = False
+    """whether the service refuses to start while it has no API key"""
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = ()
     """names, beside addresses and localhost, under which the service may be asked, separated by
     commas; *.example.com: all names below; *: every name; default: with API keys every name,
@@ -243,6 +245,15 @@ class Settings(EngineSettings):
     def pending_bounds(self) -> PendingBounds:
         """Bounds on the pending work of all requests."""
         return PendingBounds(self.max_pending_completions, self.max_pending_bytes)
+
+    @model_validator(mode="after")
+    def _some_key(self) -> Self:
+        if self.require_api_key and not self.api_keys:
+            raise ValueError(
+                "VERIFIER_REQUIRE_API_KEY is set, and there is no API key: "
+                "`verifier-service new-key` makes one"
+            )
+        return self
 
     @field_validator("compat")
     @classmethod

@@ -64,14 +64,17 @@ def _own_first(model: type[SettingsType]) -> list[str]:
 
 def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     meaning = field.description or ""
-    if "default: " not in meaning and field.default is not None:
+    if "default: " not in meaning and field.default not in (None, False):
         meaning += f"; default: {field.default}"
-    option = typer.Option(help=meaning, metavar=_metavar(field.annotation), show_default=False)
+    if field.annotation is bool:
+        flag = typer.Option(f"--{name.replace('_', '-')}", help=meaning, show_default=False)
+        annotation: Any = Annotated[bool | None, flag]
+    else:
+        metavar = _metavar(field.annotation)
+        option = typer.Option(help=meaning, metavar=metavar, show_default=False)
+        annotation = Annotated[str | None, option]
     return inspect.Parameter(
-        name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=None,
-        annotation=Annotated[str | None, option],
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
     )
 
 

@@ -263,3 +263,14 @@ def test_a_file_of_keys_without_any_does_not_open_the_service(tmp_path: Path, te
     file.write_text(text)
     with pytest.raises(ValidationError, match="has no key: name one, with the hash"):
         Settings(api_keys_file=file)
+
+
+def test_a_service_that_requires_a_key_does_not_start_without_one(tmp_path: Path) -> None:
+    """A file of hashes may be empty: that of compose is, until somebody wants keys."""
+    file = tmp_path / "hashes"
+    file.write_text("# none yet\n")
+    assert Settings(api_key_hashes_file=file).api_keys == ()
+    with pytest.raises(ValidationError, match="there is no API key: `verifier-service new-key`"):
+        Settings(api_key_hashes_file=file, require_api_key=True)
+    file.write_text(hash_of(BARE_KEY))
+    assert Settings(api_key_hashes_file=file, require_api_key=True).api_keys
