@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from verifier_service.mathematics.spelled_numbers import NUMBER_WORDS
 
@@ -142,17 +142,78 @@ def last_of_results(line: str) -> str | None:
     )
 
 
-# A sentence about one number that says when, or what for, behind it: `So she has 42 apples after 3
-# days.`, `Alice needs 42 apples to feed 7 people.`
-_FIRST_NUMBER = re.compile(
-    r"(?:(?:[A-Za-z'’,]+\s+){1,12}?(?:is|are|was|were|be|has|have|had|needs?|needed|gets?|got|makes?|made|earns?"
-    r"|earned|saves?|saved|runs?|ran|walks?|walked|eats?|ate|reads?|sells?|sold|buys?|bought|spends?|spent)\s+)?"
-    r"(?:(?:a\s+total\s+of|exactly|only)\s+)?\*{0,2}(?P<value>[$€£]?\d[\d,]*(?:\.\d+)?)\*{0,2}"
-    r"(?P<noun>(?:\s+(?!(?:or|and|to|in|of|per|out|times|more|less|fewer|than)\b)[A-Za-z'’]+){1,4})"
-    r"(?:\s+left)?\s+(?:(?:after|in|within|during|until|before|by)\s+(?:the\s+)?"
-    r"(?:(?:first|last|next|day|week|month|year|hour|end\s+of)\s+){0,2}"
-    r"(?:\d{4}|\d+(?:\.\d+)?\s+(?:\w+\s+)?(?:second|minute|hour|day|week|month|year|game|trip|round|lap)s?)"
-    r"|to\s+(?!every\b|each\b)[a-z]{3,}\s+(?:the\s+|all\s+)?\d+\s+[a-z]+)\.?",
+# A number of a sentence, perhaps in bold and an ordinal: `$1,250`, `**42**`, `13th`.
+_NUMBER_OF_SENTENCE = re.compile(
+    r"\*{0,2}(?<![\w.,])(?P<value>[$€£]?\d[\d,]*(?:\.\d+)?)(?:st|nd|rd|th)?\*{0,2}(?=[\s-]|\.?\Z)"
+)
+# Words before a clause, or before the number that a sentence is about: `So,`, `In total`.
+_CONCLUDING = re.compile(
+    r"(?:(?:so|thus|therefore|hence|altogether|overall|finally|then|now|(?:this|that)\s+means(?:\s+that)?"
+    r"|all\s+told|in\s+(?:total|all|conclusion|short|the\s+end)|as\s+a\s+result|consequently)\b[,:]?\s+)+",
+    re.IGNORECASE,
+)
+# The beginning of a clause or place from which a sentence goes on to its result: `After 6 days`.
+_BEGINS_CLAUSE = re.compile(
+    r"(?:since|if|when|after|before|as|because|given|with|in|for|at|of|from|by|while|assuming|during"
+    r"|on|out|having|to|until|once|per|every|each|within|although|though|without|suppose|let|[a-z]+ing)\b",
+    re.IGNORECASE,
+)
+# A word that compares, computes, joins, denies or states: what stands behind it may be the result.
+_LEADS_ON = re.compile(
+    r"\b(?:and|but|so|or|which|while|then|gives?|is|are|was|were|equals?|means?|leaving|leaves|making"
+    r"|makes|totals?|costs?|not|no|either|neither|maybe|perhaps|instead|rather|plus|minus|times|from"
+    r"|be|more|less|fewer|than|at|per|each|every|that|who|wrong|would|should|will|has|have|had|out"
+    r"|divided|multiplied)\b|n['’]t\b|[^\w\s'’*-]",
+    re.IGNORECASE,
+)
+# Words between a number and another one that says when, or what for: ` apples after`, ` hours to
+# read`, ` for the`. A number without a noun needs none where it is an amount of money.
+_PLACED_BEHIND = re.compile(
+    r"\s+(?:(?!(?:of|in|to|on|for|by|over)\b)[a-z'’-]+\s+){0,6}?"
+    r"(?:(?:in|after|before|for|within|during|over|on|by|until)\s+(?:[a-z'’]+\s+){0,3}"
+    r"|to\s+(?!(?:about|around|nearly|almost|the|an?|her|his|their|its|my|our|all|only|just|every|each"
+    r"|another)\b)(?:[a-z'’]+\s+){1,5})",
+    re.IGNORECASE,
+)
+
+
+def _number_placed(sentence: str) -> re.Match[str] | None:
+    """The first number of a sentence whose others say when, why or what for.
+
+    `So she has 42 apples after 3 days.`, `It will take her 5 hours to read 120 pages.` A sentence
+    that begins with a clause or place, as `After 6 days they have 390`, ends with its result.
+    """
+    numbers = list(islice(_NUMBER_OF_SENTENCE.finditer(sentence), 3))
+    if len(numbers) < 2:
+        return None
+    first, other = numbers[:2]
+    begins = _CONCLUDING.match(sentence)
+    opening = sentence[begins.end() if begins else 0 : first.start()]
+    if _BEGINS_CLAUSE.match(opening) or _DENIES.search(opening):
+        return None
+    if _REASON_BEHIND.fullmatch(sentence, first.end()):
+        return first
+    between, behind = sentence[first.end() : other.start()], sentence[other.end() :].rstrip(".")
+    if len(numbers) > 2 or _LEADS_ON.search(between) or _LEADS_ON.search(behind):
+        return None
+    is_bare = first["value"][0].isdigit() and len(between.split()) < 2
+    return None if is_bare or _PLACED_BEHIND.fullmatch(between) is None else first
+
+
+# A clause behind a number that says when or why it is so: ` when x = 3.`, ` bananas because there
+# is 1 in each batch.` None that goes on to another result, denies this one or computes.
+_REASON_BEHIND = re.compile(
+    r"(?:\s+(?!(?:and|but|so|or|not|if|at|only|times|plus|minus)\b)[a-z'’-]{1,30}){0,4}"
+    r",?\s+(?:because|since|when(?:ever)?)\s+"
+    r"(?!.*\b(?:so|thus|hence|therefore|then|leav\w+|mak\w+|giv\w+|total\w*|but|answer|equals?|or"
+    r"|maybe|perhaps|not|otherwise|else|wrong|instead)\b|.*n['’]t\b)"
+    r"(?:[a-z]\s?=\s?[-−]?\d[\d.,]*|[^=?]{1,200})",
+    re.IGNORECASE,
+)
+# A word that leaves a sentence's number open: the `not` of `She did not have 42 apples after 3.`
+_DENIES = re.compile(
+    r"\b(?:not|never|no|if|unless|whether|maybe|perhaps|possibly|might|could|guess|wrong|from)\b"
+    r"|n['’]t\b|[\d=?]",
     re.IGNORECASE,
 )
 
@@ -318,11 +379,7 @@ def closing_result(line: str) -> tuple[int, int] | None:
         goes_on = _GOES_ON.search(_PASSIVE.sub("", behind)) is not None
         return None if is_last or goes_on else (start, end)
     sentence = re.split(r"(?<=[.!?])\s+", line.strip("* "))[-1]
-    match = (
-        _FIRST_NUMBER.fullmatch(sentence)
-        or _REMAINDER.fullmatch(sentence)
-        or _LEFT.fullmatch(sentence)
-    )
+    match = _number_placed(sentence) or _REMAINDER.fullmatch(sentence) or _LEFT.fullmatch(sentence)
     if match is None:
         return None
     offset = line.rindex(sentence)

@@ -93,23 +93,24 @@ _COMPUTATION = re.compile(
 # An exclamation mark behind a number at the end of a sentence in prose: no factorial.
 _EXCLAIMED = re.compile(r"\d\**!$")
 
-# The beginning of a clause that explains: `, since`, ` where`; but not of one that leads to a
-# result: `, which gives $y = 3$`, `, so we get $y = 3$`.
+# The beginning of a clause that explains: `, since`, ` where`, `, attained`; but not of one that
+# leads to a result: `, which gives $y = 3$`, `, so we get $y = 3$`.
 _ASIDE = re.compile(
-    r",?\s(?:because|since|where|when|as|given|so\s+we(?![^$]{0,200}\$)"
-    r"|which(?!\s+(?:becomes|equals|gives|implies|leads|means|reduces|simplifies|yields)\b[^$]{0,200}\$))"
+    r",?\s(?:because|since|where|when|as|given|(?<=,\s)(?:attained|achieved|reached)"
+    r"|so\s+we(?!(?:(?!\\\()[^$]){0,200}(?:\$|\\\())"
+    r"|which(?!\s+(?:becomes|equals|gives|implies|leads|means|reduces|simplifies|yields)\b"
+    r"(?:(?!\\\()[^$]){0,200}(?:\$|\\\()))"
     r"(?=\s)"
 )
 
 
 def without_aside(line: str) -> str:
     """A sentence without the clause that explains it, if there is mathematics before that."""
-    num_dollars, position = line.count("$"), 0
+    spans = delimited(line)
     for aside in _ASIDE.finditer(line):
-        num_dollars -= line.count("$", position, aside.end())
-        position = aside.end()
-        if num_dollars % 2 == 0:  # it does not begin inside mathematics
-            return line[: aside.start()] if "$" in line[: aside.start()] else line
+        if not any(span.start <= aside.start() < span.end for span in spans):
+            is_explained = any(span.end <= aside.start() for span in spans)
+            return line[: aside.start()] if is_explained else line
     return line
 
 
