@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from verifier_service.workers.template import name_of
+from verifier_service.workers.fork_template import name_of
 
 
 def children(pid: int) -> list[int]:
@@ -30,7 +30,9 @@ def children(pid: int) -> list[int]:
 def fork_servers(pid: int, module: str) -> list[int]:
     """The fork servers of a process that run a module of ours; their children are its workers."""
     templates = [
-        child for child in children(pid) if b"verifier_service.workers.template" in _command(child)
+        child
+        for child in children(pid)
+        if b"verifier_service.workers.fork_template" in _command(child)
     ]
     name = name_of(module)
     return [one for found in templates for one in children(found) if name_in_list(one) == name]

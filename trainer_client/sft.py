@@ -18,13 +18,12 @@ from trainer_client.policy.lora import causal_model
 from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.rows import DatasetError
+from trainer_client.run.console import SFT_CONSOLE_KEYS
 from trainer_client.run.guards import precision_warnings
 from trainer_client.run.metrics import MetricsLog
 from trainer_client.sft_examples import Example, load_examples
 from trainer_client.update.batch import pad
 from trainer_client.update.optimizer import make_optimizer
-
-CONSOLE_KEYS = {"sft/loss": "loss", "sft/perplexity": "perplexity"}
 
 
 def fine_tune(config: Config) -> Path:
@@ -122,7 +121,7 @@ def fit(
         title="supervised",
         num_steps=config.steps,
         log_every_steps=max(1, config.steps // 10),
-        console_keys=CONSOLE_KEYS,
+        console_keys=SFT_CONSOLE_KEYS,
     ) as log:
         for message in warnings:
             log.warn(0, message)

@@ -19,8 +19,8 @@ import verifier_service
 from verifier_service.app import create_app
 from verifier_service.http.connection import ConnectionLimits, Guard, guarded
 from verifier_service.http.drain import Drain
+from verifier_service.http.hosts_and_origins import is_loopback
 from verifier_service.http.metrics import Metrics
-from verifier_service.http.sites import is_loopback
 from verifier_service.http.traces import start_traces
 from verifier_service.logs import log_config
 from verifier_service.settings import Settings, unknown_variables

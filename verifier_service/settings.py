@@ -15,8 +15,13 @@ from verifier_service.compat import PROTOCOLS
 from verifier_service.engine.admission import PendingBounds
 from verifier_service.engine.request_limits import RequestLimits
 from verifier_service.http.api_keys import UNNAMED, ApiKey, is_hash
+from verifier_service.http.hosts_and_origins import (
+    Sites,
+    check_allowed_host,
+    check_allowed_origin,
+    known_sites,
+)
 from verifier_service.http.key_files import check_distinct, read_hashes, read_keys
-from verifier_service.http.sites import Sites, check_allowed_host, check_allowed_origin, known_sites
 from verifier_service.logs import LogFormat
 from verifier_service.model_judge.settings import JudgeSettings
 from verifier_service.plugins import VARIABLE as PLUGINS_VARIABLE

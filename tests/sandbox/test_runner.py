@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.sandbox.conftest import LIMITS, Sandbox
+from verifier_service.code.usual_names import INSTALLED
 from verifier_service.sandbox import entries, limit_watch
 from verifier_service.sandbox import runner as runner_module
 from verifier_service.sandbox.execution import (
@@ -26,8 +27,8 @@ from verifier_service.sandbox.execution import (
     SandboxError,
     ZygoteKind,
 )
+from verifier_service.sandbox.python_packages import PACKAGES
 from verifier_service.sandbox.runner import Runner
-from verifier_service.sandbox.zygote_handle import PACKAGES
 
 SHORT_CPU = dataclasses.replace(LIMITS, cpu_seconds=0.3)
 SHORT_WALL = dataclasses.replace(LIMITS, wall_seconds=1.0)
@@ -439,6 +440,10 @@ USES = {
     "pandas": "pandas.DataFrame({'a': [1, 2]}).groupby('a').size().sum()",
     "scipy": "__import__('scipy.optimize').optimize.brentq(lambda x: x - 2, 0, 5)",
 }
+
+
+def test_tests_may_import_what_programs_may() -> None:
+    assert frozenset(PACKAGES[ZygoteKind.SCI]) == INSTALLED
 
 
 @pytest.mark.parametrize("name", USES)

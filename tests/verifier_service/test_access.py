@@ -25,8 +25,8 @@ from verifier_service.errors import RequestError, ResponseTooLarge
 from verifier_service.http.api_keys import ApiKey, KeyRing, hash_of, new_key
 from verifier_service.http.call_context import CallContext
 from verifier_service.http.drain import Drain
+from verifier_service.http.hosts_and_origins import Sites
 from verifier_service.http.metrics import Metrics
-from verifier_service.http.sites import Sites
 from verifier_service.settings import Settings
 
 KEY, OTHER_KEY = new_key(), new_key()

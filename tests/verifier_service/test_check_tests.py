@@ -163,7 +163,7 @@ def test_a_sandbox_that_fails_ends_with_status_2(tmp_path: Path) -> None:
     code = (
         "from verifier_service.cli import run\n"
         "from verifier_service.sandbox.execution import ZygoteKind\n"
-        "from verifier_service.sandbox.zygote_handle import PACKAGES\n"
+        "from verifier_service.sandbox.python_packages import PACKAGES\n"
         "PACKAGES[ZygoteKind.SCI] = ('numpy', 'numpy_that_nobody_installed')\n"
         f"run(['check-tests', {str(file)!r}, '--workers', '2'])\n"
     )

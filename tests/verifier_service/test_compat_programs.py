@@ -34,8 +34,8 @@ from verifier_service.compat.routers import ROUTERS, TRY_LATER_STATUSES
 from verifier_service.http.api_keys import KeyRing, hash_of
 from verifier_service.http.call_context import CallContext
 from verifier_service.http.drain import Drain
+from verifier_service.http.hosts_and_origins import Sites
 from verifier_service.http.metrics import Metrics
-from verifier_service.http.sites import Sites
 from verifier_service.verifiers import VERIFIERS
 
 SQUARE = "print(int(input())**2)"

@@ -314,7 +314,7 @@ def run_as_fork_server(monkeypatch: pytest.MonkeyPatch, script: str, *arguments:
 FORKS_UNLESS = """
 import errno, os, socket, sys
 from verifier_service.workers.fork_server import fork_server
-from verifier_service.workers.template import say_hello
+from verifier_service.workers.fork_template import say_hello
 
 control = socket.socket(fileno=int(sys.argv[1]))
 say_hello(control)
@@ -354,7 +354,7 @@ def test_a_fork_that_fails_ends_neither_the_fork_server_nor_its_workers(
 ENDS_AT_ONCE = """
 import os, socket, sys
 from verifier_service.workers.fork_server import fork_server
-from verifier_service.workers.template import say_hello
+from verifier_service.workers.fork_template import say_hello
 
 control = socket.socket(fileno=int(sys.argv[1]))
 say_hello(control)

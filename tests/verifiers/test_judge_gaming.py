@@ -14,7 +14,7 @@ from tests.judge_endpoint import Judge, serving
 from tests.verifiers.judge_attacks import ATTACKS, TWINS
 from tests.verifiers.test_answer_judge import TEMPLATES, ask, look, options
 from verifier_service.model_judge import templates
-from verifier_service.model_judge.announcements import says_nothing
+from verifier_service.model_judge.only_announced import says_nothing
 from verifier_service.model_judge.open_answer import OpenAnswer, cleaned, quoted
 from verifier_service.model_judge.replies import read_reply
 from verifier_service.model_judge.templates import Template, read_template

@@ -39,7 +39,7 @@ from trainer_client.run.checkpoint import (
 )
 from trainer_client.run.checkpoint_choice import best_step
 from trainer_client.run.checkpoint_store import store_of
-from trainer_client.run.console import say
+from trainer_client.run.console import CONSOLE_KEYS, say
 from trainer_client.run.guards import (
     History,
     last_step_below_kl_limit,
@@ -60,21 +60,6 @@ StepCallback = Callable[[int, Mapping[str, float]], None]
 
 EVALUATION_ERRORS = (*SAMPLING_ERRORS, NothingJudged)
 """Errors of the outside world in an evaluation; any other exception is a bug."""
-
-CONSOLE_KEYS = {
-    "reward/total": "reward",
-    "reward/accuracy": "accuracy",
-    "policy/kl_divergence": "KL",
-    "policy/teacher_kl": "KL to teacher",
-    "policy/entropy": "entropy",
-    "completion/length": "length",
-    "staleness/mean": "staleness",
-    "episode/turns": "turns",
-    "episode/lost_groups": "lost groups",
-    "time/step": "seconds",
-    "evaluation/pass@1": "held-out pass@1",
-}
-"""Metrics that the console shows, and the words it shows them with."""
 
 
 @dataclass(frozen=True)

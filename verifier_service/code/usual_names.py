@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 INSTALLED = frozenset({"mpmath", "numpy", "sympy"})
-"""Packages besides the standard library that programs and tests may import."""
+"""Packages besides the standard library that tests may import: those of all programs, by
+`sandbox.python_packages`, which takes longer to import."""
 
 PROGRAM_MODULES = frozenset(
     {

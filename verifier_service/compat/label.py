@@ -1,4 +1,7 @@
-"""References from what other frameworks call label, gold, solution or ground truth."""
+"""References from what other frameworks call label, gold, solution or ground truth.
+
+These are posted as JSON; `verifier_adapters.reference` makes them from columns of a data set.
+"""
 
 from __future__ import annotations
 

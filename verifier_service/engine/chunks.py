@@ -1,4 +1,4 @@
-"""The work of one request: its different completions by reference, in chunks for the workers."""
+"""The work of one request: completions by reference, equal ones once, in chunks for workers."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from verifier_service.http.drain import Drain
+from verifier_service.http.hosts_and_origins import is_loopback
 from verifier_service.http.metrics import Metrics
-from verifier_service.http.sites import is_loopback
 from verifier_service.server import NO_KEYS, http_config, listen
 from verifier_service.settings import Settings
 

@@ -21,22 +21,19 @@ from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import internal_error, refused
 from verifier_service.http.error_statuses import ApiError
 from verifier_service.http.every_route import every_route
+from verifier_service.http.hosts_and_origins import Sites
 from verifier_service.http.metrics import Metrics
-from verifier_service.http.page import asks_for_page
+from verifier_service.http.open_paths import NOT_LOGGED_PATHS, is_open
 from verifier_service.http.request_id import REQUEST_ID_HEADER, own_or_new_id
 from verifier_service.http.service import ALLOWANCE
-from verifier_service.http.sites import Sites
 from verifier_service.http.traces import TRACE_HEADERS, CallTrace, Traces
 
 access_log = logging.getLogger("verifier_service.access")
 
 _REQUEST_ID = REQUEST_ID_HEADER.lower().encode()
-OPEN_PATHS = ("/healthz", "/readyz")
-"""Paths without an API key: they tell nothing, and ask whether the service runs."""
 OWN_PREFIX = "/v1/"
 """Prefix of our own protocol, whose clients try again after 429; those of other frameworks may take
 that for a verdict on the completion."""
-NOT_LOGGED_PATHS = ("/", "/healthz", "/readyz", "/metrics")
 
 _Headers = dict[bytes, bytes]
 E2B_KEY_HEADERS = ("x-api-key", "x-access-token")
@@ -129,8 +126,8 @@ class CallContext:
         """The refusal of a call by its headers, before its body is read; None if there is none."""
         path = scope["path"]
         accept = headers.get(b"accept", b"").decode("latin-1")
-        is_open = path in OPEN_PATHS or asks_for_page(path, scope["method"], accept)
-        error = None if is_open else self._stranger_error(scope["state"], headers)
+        needs_no_key = is_open(path, scope["method"], accept)
+        error = None if needs_no_key else self._stranger_error(scope["state"], headers)
         if error is None and self._drain.is_draining and scope["method"] == "POST":
             error = Draining()
         if error is None:

@@ -16,6 +16,7 @@ from fastapi import APIRouter, Header, Response
 
 import verifier_service
 from verifier_service.http.metrics import Metrics
+from verifier_service.http.open_paths import HTML
 from verifier_service.http.service import CallService, Service
 from verifier_service.page_style import source_hash
 from verifier_service.schemas import (
@@ -25,9 +26,6 @@ from verifier_service.schemas import (
     WorkersState,
 )
 
-PAGE_PATHS = ("/", "/docs")
-"""Paths at which a browser gets the page, without an API key."""
-HTML = "text/html"
 # Read at the start: an installation beside a service that runs may take the file away.
 _TEXT = files("verifier_service.http").joinpath("page.html").read_text(encoding="utf-8")
 router = APIRouter(
@@ -37,17 +35,6 @@ router = APIRouter(
         421: {"model": ErrorResponse, "description": "the service is not known under this host"},
     }
 )
-
-
-def asks_for_page(path: str, method: str, accept: str) -> bool:
-    """Whether a call is a browser's for the page, which tells nothing of the service.
-
-    >>> asks_for_page("/", "GET", "text/html,application/xhtml+xml,*/*;q=0.8")
-    True
-    >>> asks_for_page("/", "GET", "*/*")
-    False
-    """
-    return path in PAGE_PATHS and method == "GET" and HTML in accept.lower()
 
 
 @router.get(

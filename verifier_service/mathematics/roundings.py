@@ -1,4 +1,4 @@
-"""Decimals to which an author rounds an answer, in words or with a sign: `5/3 (about 1.67)`."""
+"""Numbers that an author says again: rounded, `5/3 (about 1.67)`, or in percent, `0.14 (14%)`."""
 
 from __future__ import annotations
 

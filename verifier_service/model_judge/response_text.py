@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from verifier_service.answer_text import AnswerPart, SeveralAnswers, answer_part
-from verifier_service.model_judge.announcements import says_nothing
+from verifier_service.model_judge.only_announced import says_nothing
 from verifier_service.model_judge.open_answer import cleaned_lines
 
 MAX_RESPONSE_CHARACTERS = 20_000

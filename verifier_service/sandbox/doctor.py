@@ -25,8 +25,8 @@ from verifier_service.sandbox.execution import (
     level,
 )
 from verifier_service.sandbox.probes import ALLOWED, BENIGN, DENIED, FORBIDDEN, NEEDS_ROOT
+from verifier_service.sandbox.python_packages import importable_packages
 from verifier_service.sandbox.runner import Runner
-from verifier_service.sandbox.zygote_handle import importable_packages
 
 _PROBES = Path(__file__).with_name("probes.py")
 _FAR = Limits(cpu_seconds=10.0, wall_seconds=60.0, idle_seconds=None, memory_bytes=128 * 2**20)

@@ -44,18 +44,17 @@ from verifier_service.sandbox.execution import (
 )
 from verifier_service.sandbox.execution_handle import ExecutionHandle
 from verifier_service.sandbox.file_names import MAX_FETCHED_FILES, check_name
+from verifier_service.sandbox.python_packages import (
+    OPTIONAL_PACKAGES,
+    PACKAGES,
+    is_installed,
+    packages_of,
+)
 from verifier_service.sandbox.relay import pass_on
 from verifier_service.sandbox.turns import Turn, TurnTaking
 from verifier_service.sandbox.users import Users
 from verifier_service.sandbox.zygote import ZygoteConfig
-from verifier_service.sandbox.zygote_handle import (
-    OPTIONAL_PACKAGES,
-    PACKAGES,
-    ZygoteDied,
-    ZygoteHandle,
-    is_installed,
-    packages_of,
-)
+from verifier_service.sandbox.zygote_handle import ZygoteDied, ZygoteHandle
 
 log = logging.getLogger(__name__)
 

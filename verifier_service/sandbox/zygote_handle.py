@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-import importlib.metadata
-import importlib.util
 import json
 import os
 import select
@@ -14,9 +12,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
-from functools import cache
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -25,8 +22,6 @@ from verifier_service.sandbox.execution import (
     Layer,
     Limits,
     Program,
-    SandboxError,
-    ZygoteKind,
 )
 from verifier_service.sandbox.execution_handle import (
     GRACE_SECONDS,
@@ -51,21 +46,6 @@ RENEWAL_FACTOR = 50
 """CPU time of executions after which a zygote is replaced, in units of that of its start.
 
 Executions of one zygote have the same memory layout, those of the next one another."""
-PACKAGES = {
-    ZygoteKind.STD: (),
-    ZygoteKind.NATIVE: (),
-    ZygoteKind.SCI: ("mpmath", "numpy", "sympy"),
-    ZygoteKind.DATA: ("mpmath", "numpy", "sympy"),
-}
-"""Packages that a kind of zygote has besides the standard library."""
-_DATA_PACKAGES = ("networkx", "pandas", "scipy", "sortedcontainers")
-OPTIONAL_PACKAGES: Mapping[ZygoteKind, tuple[str, ...]] = {
-    ZygoteKind.STD: (),
-    ZygoteKind.NATIVE: (),
-    ZygoteKind.SCI: ("sortedcontainers",),
-    ZygoteKind.DATA: _DATA_PACKAGES,
-}
-"""Packages that a kind of zygote has besides, where they are installed; the extra `programs`."""
 
 _BOOT = """
 import os, sys
@@ -354,39 +334,6 @@ def start_process(control: int, boot: str) -> subprocess.Popen[bytes]:
         env=_ENVIRONMENT,
         start_new_session=True,
     )
-
-
-def packages_of(kind: ZygoteKind) -> dict[str, str]:
-    """Names and directories of the packages of a kind of zygote.
-
-    Raises:
-        SandboxError: a package is not installed.
-    """
-    found = {}
-    for name in PACKAGES[kind]:
-        spec = importlib.util.find_spec(name)
-        if spec is None or spec.origin is None:
-            raise SandboxError(f"programs of the kind {kind} need {name}, which is not installed")
-        found[name] = str(Path(spec.origin).parent)
-    for name in OPTIONAL_PACKAGES[kind]:
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.origin is not None:
-            found[name] = str(Path(spec.origin).parent)
-    return found
-
-
-@cache
-def is_installed(name: str) -> bool:
-    """Whether a package is installed beside the service."""
-    return importlib.util.find_spec(name) is not None
-
-
-def importable_packages() -> dict[str, str | None]:
-    """Versions of the packages that programs may import; None for one that is not installed."""
-    names = (*PACKAGES[ZygoteKind.DATA], *OPTIONAL_PACKAGES[ZygoteKind.DATA])
-    return {
-        name: importlib.metadata.version(name) if is_installed(name) else None for name in names
-    }
 
 
 def _remove(directory: Path) -> None:

@@ -19,7 +19,7 @@ from pydantic import Field
 from verifier_service.answer_text import SeveralAnswers, answer_part
 from verifier_service.completion import Completion
 from verifier_service.explanation import DecidingStage, Explanation
-from verifier_service.model_judge.announcements import says_nothing
+from verifier_service.model_judge.only_announced import says_nothing
 from verifier_service.model_judge.open_answer import (
     MAX_GIVEN_CHARACTERS,
     MAX_JUDGED_CHARACTERS,

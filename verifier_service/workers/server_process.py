@@ -113,7 +113,7 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 """
 """Source that runs a module as -m does, with more folders behind those that -I leaves."""
 _IMPORT_ROOT = Path(__file__).resolve().parents[2]
-_TEMPLATE = "verifier_service.workers.template"
+_TEMPLATE = "verifier_service.workers.fork_template"
 
 
 class _Template:

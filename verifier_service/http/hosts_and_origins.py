@@ -1,4 +1,4 @@
-"""Sites: the hosts under which the service may be asked, and the pages that may ask it.
+"""Sites: the hosts under which the service may be asked, and the pages that may ask it (CORS).
 
 A page in a user's browser reaches services that its author does not: those on the user's machine.
 By DNS rebinding its own name becomes the address of such a service, and the browser lets it read

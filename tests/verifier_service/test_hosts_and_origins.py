@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from trainer_client.service_process import running_service
 from verifier_service.http.api_keys import hash_of, new_key
-from verifier_service.http.sites import Sites, known_sites
+from verifier_service.http.hosts_and_origins import Sites, known_sites
 from verifier_service.settings import Settings
 
 KEY = new_key()
