@@ -54,6 +54,7 @@ def number_of_sentence(statement: str, behind: str) -> str:
         behind: the text behind it. Where that has a number, the sentence may be the beginning of
             a solution.
     """
+    statement = _STEP.sub("", statement, count=1)
     if statement.count(" ") < 2 and not _is_unspaced(statement):
         return statement
     numbers = list(NUMBER.finditer(statement))
@@ -62,25 +63,107 @@ def number_of_sentence(statement: str, behind: str) -> str:
     start, end = numbers[-1].span()
     if is_no_statement(statement, start, end) or offered_in_line(statement) is not None:
         return statement
+    stated = None
     if len(numbers) == 1 and _BEFORE_NUMBER.fullmatch(statement, 0, start):
-        if _PLAIN_END.match(statement, end) is not None:
-            return numbers[0][0]
-    if any(map(str.isdigit, behind)):
-        return statement
+        stated = numbers[0][0] if _PLAIN_END.match(statement, end) is not None else None
+    if stated is None and _STATES_NOTHING.match(statement) is None and not behind.startswith("?"):
+        stated = _stated_number(statement, numbers)
+    return statement if stated is None or _ends_otherwise(behind, stated) else stated
+
+
+# The beginning of a sentence that tells what to do or what is given: `We need to find 5 numbers.`
+_STATES_NOTHING = re.compile(
+    r"(?:we\s+(?:need|have|want|must|can|should|will)|let|solve|see|find|use|consider|given|suppose|assume"
+    r"|note|first|start|try|check|refer|recall|to|what|how|which|is|are|does|do|if|when)\b"
+    r"|[^\n]*\b(?:step|equation|case|figure|problem|question|part|section|page|chapter|row|line|option"
+    r"|choice|table|exercise|example)\s+\(?\d",
+    re.IGNORECASE,
+)
+
+
+# The label of a step before a sentence: the `Step 2: ` of `Step 2: Sam has 5 dimes.`
+_STEP = re.compile(r"\A\**Step \d{1,2}:\s{1,3}\**(?=\S)", re.IGNORECASE)
+
+
+def _ends_otherwise(behind: str, stated: str) -> bool:
+    """Whether the last number of a text is another one than the stated one."""
+    later = NUMBER.findall(behind)
+    return bool(later) and _digits(later[-1]) != _digits(stated)
+
+
+def _digits(number: str) -> str:
+    return re.sub(r"[^\d.]", "", number)
+
+
+def _stated_number(statement: str, numbers: Sequence[re.Match[str]]) -> str | None:
+    """The number that a whole sentence states; None where words change it, or for several."""
     if _LABELLED_RESULT.fullmatch(statement) is not None:
         return _last_amount(statement, numbers)
-    if _CHANGES.search(statement):
-        return statement
-    return _number_of_any_sentence(statement, numbers) or statement
-
-
-def _number_of_any_sentence(statement: str, numbers: Sequence[re.Match[str]]) -> str | None:
-    """The number of a sentence with any verb, in any language."""
+    if _CHANGES.search(statement) is not None:
+        return None
     if (first := amount_of_sentence(statement) or number_of_subject(statement)) is not None:
         return first
     if (result := closing_result(statement)) is not None:
         return number_text(statement[slice(*result)])
-    return _last_amount(statement, numbers) if len(numbers) == 1 else None
+    if len(numbers) == 1:
+        return _last_amount(statement, numbers)
+    place = _place_of_statement(statement, numbers)
+    return None if place is None else _last_amount(statement, numbers[: place + 1])
+
+
+def _place_of_statement(statement: str, numbers: Sequence[re.Match[str]]) -> int | None:
+    """Which of several numbers a sentence states; None where that is open.
+
+    It is the one right behind the only `is`, or the first one, behind its verb; words such as
+    `with` or `to make` lead to all behind that.
+    """
+    verbs = [index for index, one in enumerate(numbers) if _IS.search(statement, 0, one.start())]
+    if len(_IS_ANYWHERE.findall(statement)) > 1:
+        return None
+    place = verbs[0] if verbs else 0
+    if not verbs and _FIRST.fullmatch(statement, 0, numbers[0].start()) is None:
+        return None
+    leads = [_LEADS.search(statement, 0, one.start()) for one in numbers[place + 1 :]]
+    joins = [_JOINS.search(statement, 0, one.start()) for one in numbers[place + 1 :]]
+    are_led_to = all(leads[:1]) and all(map(any, zip(leads, joins, strict=True)))
+    return place if are_led_to and _GOES_ON.search(statement) is None else None
+
+
+# The verb right before the number that a sentence states: the `is ` of `The cost is $5.`
+_IS = re.compile(
+    r"(?:\b(?:is|are|was|were|equals|(?:will|would)\s+be)|=)\s+"
+    r"(?:(?:a\s+total\s+of|exactly|only|now|about)\s+)?[*]{0,2}\Z"
+)
+_IS_ANYWHERE = re.compile(r"\b(?:is|are|was|were|equals|be)\s+[*$€£]{0,3}\d|=", re.IGNORECASE)
+# A subject with a verb that says how much, up to the first number: `He can make `, `It takes Al `.
+_FIRST = re.compile(
+    r"(?!(?:in|on|at|for|from|with|to|by|of|after|before|during|within|over|since|because|as|given"
+    r"|when|while|if|out|using|between|among|besides|per|each|every)\b)[^\d\n]{2,150}?\s"
+    r"(?:(?:(?:will|can|could|must|should|would|to|has|have|had)\s+)?"
+    r"(?:takes?|took|costs?)\s+(?:[A-Za-z'’]+\s+){0,4}"
+    r"|(?:has|have|had|needs?|makes?|made|earns?|gets?|got|pays?|paid|spends?|spent|saves?|buys?"
+    r"|bought|sells?|sold|gives?|gave|contains?|weighs?|runs?|ran|walks?|uses?|eats?|ate|drinks?|reads?"
+    r"|puts?|won|lost|cut|grew|drove|left|[a-z]{3,12}ed|(?:will|can|could|must|should|would|to)\s+(?:be\s+)?[a-z]{2,12})\s+)"
+    r"(?:(?:a\s+(?:total|profit|sum|score|distance|speed)\s+of|exactly|only|up\s+with|away|into|for|an?"
+    r"|an\s+average\s+of|in\s+total)\s+){0,2}[*]{0,2}",
+    re.IGNORECASE,
+)
+# What leads to a number that only places the first one: `with `, `to make `, `the remaining `.
+_LEADS = re.compile(
+    r"\b(?:in|on|at|by|for|after|before|within|during|from|of|with|the|using|over|per|all|every|each"
+    r"|(?:to|for|of|after|by|using|with|in)\s+[a-z]+(?:ing)?"
+    r"|(?:the|his|her|their|its|those|these|a)\s+(?:remaining|other|first|next|last|entire|whole|total"
+    r"|initial|original))\s+[*$]{0,2}\Z",
+    re.IGNORECASE,
+)
+# What joins another number to one behind such words: the `and ` of `to hold 6 roses and 9 lilies`.
+_JOINS = re.compile(r"(?:,|\band)\s+[*$]{0,2}\Z", re.IGNORECASE)
+# A word with which a sentence goes on to another statement: `, which is`, `and has`, `so that`.
+_GOES_ON = re.compile(
+    r"\b(?:which|so|then|thus|therefore|hence|leaving|making|giving|equivalent|instead|while"
+    r"|and\s+(?:has|have|had|is|are|was|were|he|she|it|they|gets?|needs?|then))\b|;",
+    re.IGNORECASE,
+)
 
 
 def _last_amount(statement: str, numbers: Sequence[re.Match[str]]) -> str:
@@ -91,9 +174,9 @@ def _last_amount(statement: str, numbers: Sequence[re.Match[str]]) -> str:
 
 # A number that counts those of which a verb is denied: `21 pupils did not come to the party`.
 _COUNTED_OUT = re.compile(
-    r"(?P<value>\d[\d,]{0,12})(?:[ ](?!and\b|or\b)[a-z]{2,20}){1,4}[ ]"
+    r"(?:There[ ](?:are|were)[ ])?(?P<value>\d[\d,]{0,12})(?:[ ](?!and\b|or\b)[a-z]{2,20}){1,4}[ ]"
     r"(?:did|do|were|are|have|had|will|can|could)[ ]not[ ]"
-    r"(?!the\b|an?\b|be\b|it\b|equal|right|correct|enough|possible|valid|sure|known)[a-z]{2,20}\b[^\d]*",
+    r"(?:be[ ])?(?!the\b|an?\b|be\b|it\b|equal|right|correct|enough|possible|valid|sure|known)[a-z]{2,20}\b[^\d]*",
 )
 
 
@@ -115,19 +198,20 @@ def _is_unspaced(statement: str) -> bool:
     return len(statement) <= MAX_SENTENCE and _UNSPACED.search(statement) is not None
 
 
-# A label with its computation: `Total cost = $10 + $15 = $25`.
+# A label with its computation: `Total cost = $10 + $15 = $25`, `Legs = 5 dogs x 4 = 20 legs`.
 _LABELLED_RESULT = re.compile(
-    r"[A-Za-z][A-Za-z'’ ()-]{2,80}=\s?[$€£]?\d[\d,.]*(?:\s?[-−+*/×·÷x]\s?[$€£]?\d[\d,.]*){1,9}\s?"
-    r"=\s?[$€£]?\d[\d,.]*(?:\s[A-Za-z]+){0,3}\.?"
+    r"(?![^\n]*\b(?:or|if|either|not|but|about|maybe|perhaps)\b)[A-Za-z][A-Za-z'’ ()/-]{2,80}="
+    r"(?:[^=\n?<>≈]{1,120}=){0,3}\s?[$€£]?\d[\d,.]*(?:\s[A-Za-z-]+){0,3}\.?"
 )
 _SPELLED = "|".join(word for word in NUMBER_WORDS if word != "one")
+_LED_TO = "".join(f"(?<!\\b{word} )" for word in ("in", "for", "after", "first", "last", "the", "those"))
 # A word that changes a number, bounds it, or gives another one: `twice`, `at least`, `two`, `and a
 # half`, `5 and some`; in other languages the commonest of them.
 _CHANGES = re.compile(
     r"\b(?:or|either|but|if|unless|whether|times|plus|minus|squared|cubed|hundred|thousand|million"
-    r"|billion|dozen|half|twice|thrice|doubled?|tripled?|quarter|third|divided|multiplied|negative"
-    r"|square|cube|root|power|factorial|between|maybe|perhaps|possibly|wrong|guess|another|not"
-    rf"|except|least|most|{_SPELLED})\b|n['’]t\b"
+    r"|billion|dozens?|(?<!first )(?<!second )half|twice|thrice|doubled?|tripled?|quarters?|(?<!the )thirds?|divided|multiplied|negative"
+    r"|squares?|cubes?|roots?|power|factorial|between|maybe|perhaps|possibly|wrong|guess|another|not"
+    rf"|except|least|most|{_LED_TO}(?:{_SPELLED})(?!-))\b|n['’]t\b|\d,\d{{1,2}}(?!\d)|\d,\d{{4}}"
     r"|\b(?:more|less|fewer|greater|higher|lower|above|below|over|under)\s+(?:than\s+)?[$€£]?\d"
     r"|\d\s*(?:more|less|fewer|times)\s+than\b|\d\s*[-−+*/^×÷!]|[-−+*/^×÷?]\s*[$€£]?\d"
     r"|\d[\w.]*,?\s+and\b(?!\s+\w+)|\d[\w.]*,?\s+and\s+(?:some|an?|then|no|so|he|she|they|we|it|I)\b"

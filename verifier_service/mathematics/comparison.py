@@ -40,6 +40,7 @@ from verifier_service.mathematics.inequalities import same_solutions
 from verifier_service.mathematics.notation import Unreadable
 from verifier_service.mathematics.number_bases import BasedNumber, based_number, writes_digits
 from verifier_service.mathematics.number_notation import roman_value, without_only
+from verifier_service.mathematics.counts_in_other_scripts import with_plain_words
 from verifier_service.mathematics.option_letters import Option, labelled_option, several_letters
 from verifier_service.mathematics.periodic import same_family
 from verifier_service.mathematics.plain_text import (
@@ -154,6 +155,10 @@ def _read_answer(text: str) -> AnswerReading:
         with suppress(Unreadable):
             number_in_digits = parse_answer(in_digits)
             values += [number_in_digits] if isinstance(number_in_digits, Quantity) else []
+    is_quantity = any(isinstance(one, Quantity) for one in values)
+    if not is_quantity and (plain_words := with_plain_words(plain_text)) is not None:
+        with suppress(Unreadable):
+            values.append(parse_answer(plain_words))
     values += read_unit_vectors(without_delimiters(unwrapped(text)))
     as_time = read_as_time(text)
     if as_time is not None:

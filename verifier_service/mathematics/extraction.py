@@ -430,7 +430,9 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     hedge = _HEDGE.fullmatch(statement)
     if hedge is not None:
         return Extraction("answer_phrase", (hedge[1].strip(), without_reason(hedge[2])), "or")
-    statement = without_reason(statement)
+    whole, statement = statement, without_reason(statement)
+    if any(map(str.isdigit, whole)) and not any(map(str.isdigit, statement)):
+        statement = whole
     if (number := _number_stated(statement, rest)) != statement:
         return Extraction("answer_phrase", (number,), sentence=statement)
     return Extraction("answer_phrase", (statement,))
