@@ -17,6 +17,7 @@ from verifier_service.mathematics.closing_numbers import (
     number_text,
 )
 from verifier_service.mathematics.closing_units import closing_amount
+from verifier_service.mathematics.counts_in_other_scripts import CHANGES
 from verifier_service.mathematics.denials import is_no_statement, offered_in_line
 from verifier_service.mathematics.spelled_numbers import NUMBER_WORDS
 
@@ -74,9 +75,9 @@ def number_of_sentence(statement: str, behind: str) -> str:
 # The beginning of a sentence that tells what to do or what is given: `We need to find 5 numbers.`
 _STATES_NOTHING = re.compile(
     r"(?:we\s+(?:need|have|want|must|can|should|will)|let|solve|see|find|use|consider|given|suppose|assume"
-    r"|note|first|start|try|check|refer|recall|to|what|how|which|is|are|does|do|if|when)\b"
+    r"|note|first|start|try|check|refer|recall|to|what|how|which|is|are|does|do)\b"
     r"|[^\n]*\b(?:step|equation|case|figure|problem|question|part|section|page|chapter|row|line|option"
-    r"|choice|table|exercise|example)\s+\(?\d",
+    r"|choice|table|exercise|example|highway|route|room|aged)\s+\(?\d",
     re.IGNORECASE,
 )
 
@@ -99,7 +100,7 @@ def _stated_number(statement: str, numbers: Sequence[re.Match[str]]) -> str | No
     """The number that a whole sentence states; None where words change it, or for several."""
     if _LABELLED_RESULT.fullmatch(statement) is not None:
         return _last_amount(statement, numbers)
-    if _CHANGES.search(statement) is not None:
+    if _CHANGES.search(statement) or CHANGES.search(statement):
         return None
     if (first := amount_of_sentence(statement) or number_of_subject(statement)) is not None:
         return first
@@ -142,8 +143,9 @@ _FIRST = re.compile(
     r"(?:(?:(?:will|can|could|must|should|would|to|has|have|had)\s+)?"
     r"(?:takes?|took|costs?)\s+(?:[A-Za-z'’]+\s+){0,4}"
     r"|(?:has|have|had|needs?|makes?|made|earns?|gets?|got|pays?|paid|spends?|spent|saves?|buys?"
-    r"|bought|sells?|sold|gives?|gave|contains?|weighs?|runs?|ran|walks?|uses?|eats?|ate|drinks?|reads?"
-    r"|puts?|won|lost|cut|grew|drove|left|[a-z]{3,12}ed|(?:will|can|could|must|should|would|to)\s+(?:be\s+)?[a-z]{2,12})\s+)"
+    r"|bought|sells?|sold|gives?|gave|contains?|weighs?|runs?|ran|walks?|uses?|eats?|ate|drinks?"
+    r"|reads?|puts?|won|lost|cut|grew|drove|left|[a-z]{3,12}ed"
+    r"|(?:will|can|could|must|should|would|to)\s+(?:be\s+)?[a-z]{2,12})\s+)"
     r"(?:(?:a\s+(?:total|profit|sum|score|distance|speed)\s+of|exactly|only|up\s+with|away|into|for|an?"
     r"|an\s+average\s+of|in\s+total)\s+){0,2}[*]{0,2}",
     re.IGNORECASE,
@@ -161,7 +163,8 @@ _JOINS = re.compile(r"(?:,|\band)\s+[*$]{0,2}\Z", re.IGNORECASE)
 # A word with which a sentence goes on to another statement: `, which is`, `and has`, `so that`.
 _GOES_ON = re.compile(
     r"\b(?:which|so|then|thus|therefore|hence|leaving|making|giving|equivalent|instead|while"
-    r"|and\s+(?:has|have|had|is|are|was|were|he|she|it|they|gets?|needs?|then))\b|;",
+    r"|and\s+(?:has|have|had|is|are|was|were|he|she|it|they|gets?|needs?|then"
+    r"|(?:begin|end|start)s?))\b|;",
     re.IGNORECASE,
 )
 
@@ -176,7 +179,8 @@ def _last_amount(statement: str, numbers: Sequence[re.Match[str]]) -> str:
 _COUNTED_OUT = re.compile(
     r"(?:There[ ](?:are|were)[ ])?(?P<value>\d[\d,]{0,12})(?:[ ](?!and\b|or\b)[a-z]{2,20}){1,4}[ ]"
     r"(?:did|do|were|are|have|had|will|can|could)[ ]not[ ]"
-    r"(?:be[ ])?(?!the\b|an?\b|be\b|it\b|equal|right|correct|enough|possible|valid|sure|known)[a-z]{2,20}\b[^\d]*",
+    r"(?:be[ ])?(?!the\b|an?\b|be\b|it\b|equal|right|correct|enough|possible|valid|sure|known)"
+    r"[a-z]{2,20}\b[^\d]*"
 )
 
 
@@ -204,12 +208,15 @@ _LABELLED_RESULT = re.compile(
     r"(?:[^=\n?<>≈]{1,120}=){0,3}\s?[$€£]?\d[\d,.]*(?:\s[A-Za-z-]+){0,3}\.?"
 )
 _SPELLED = "|".join(word for word in NUMBER_WORDS if word != "one")
-_LED_TO = "".join(f"(?<!\\b{word} )" for word in ("in", "for", "after", "first", "last", "the", "those"))
+_LED_TO = "".join(
+    f"(?<!\\b{word} )" for word in ("in", "for", "after", "first", "last", "the", "those")
+)
 # A word that changes a number, bounds it, or gives another one: `twice`, `at least`, `two`, `and a
 # half`, `5 and some`; in other languages the commonest of them.
 _CHANGES = re.compile(
-    r"\b(?:or|either|but|if|unless|whether|times|plus|minus|squared|cubed|hundred|thousand|million"
-    r"|billion|dozens?|(?<!first )(?<!second )half|twice|thrice|doubled?|tripled?|quarters?|(?<!the )thirds?|divided|multiplied|negative"
+    r"\b(?:or|either|might|but|if|unless|whether|times|plus|minus|squared|cubed|hundred|thousand"
+    r"|million|billion|dozens?|(?<!first )(?<!second )half|twice|thrice|doubled?|tripled?"
+    r"|quarters?|(?<!the )thirds?|divided|multiplied|negative"
     r"|squares?|cubes?|roots?|power|factorial|between|maybe|perhaps|possibly|wrong|guess|another|not"
     rf"|except|least|most|{_LED_TO}(?:{_SPELLED})(?!-))\b|n['’]t\b|\d,\d{{1,2}}(?!\d)|\d,\d{{4}}"
     r"|\b(?:more|less|fewer|greater|higher|lower|above|below|over|under)\s+(?:than\s+)?[$€£]?\d"
@@ -217,6 +224,6 @@ _CHANGES = re.compile(
     r"|\d[\w.]*,?\s+and\b(?!\s+\w+)|\d[\w.]*,?\s+and\s+(?:some|an?|then|no|so|he|she|they|we|it|I)\b"
     r"|\b(?:ou|oder|o|u|або|или|либо|nicht|kein\w*|pas|aucun\w*|non|não|нет|не|mal|fois|veces|si|wenn"
     r"|falls|moitié|mitad|hälfte|doppelt\w*|doble|au\s+moins|mindestens|al\s+menos)\b"
-    r"|[不没無无非或二三四五六七八九十百千万億亿倍半]|至少|ない|また",
+    r"|[二三四五六七八九]|至少|最多|\d\s+(?:out\s+of|of|in|to|by|from)\s+[$€£]?\d",
     re.IGNORECASE,
 )

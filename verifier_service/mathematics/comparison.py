@@ -25,6 +25,7 @@ from verifier_service.mathematics.chemistry import (
 from verifier_service.mathematics.chinese_numerals import with_arabic_digits
 from verifier_service.mathematics.closing_statement import Joint
 from verifier_service.mathematics.conditions import read_condition
+from verifier_service.mathematics.counts_in_other_scripts import with_plain_words
 from verifier_service.mathematics.decimals import significant_digits
 from verifier_service.mathematics.derivatives import variables_of_derivatives
 from verifier_service.mathematics.expression_parser import parse_number
@@ -40,7 +41,6 @@ from verifier_service.mathematics.inequalities import same_solutions
 from verifier_service.mathematics.notation import Unreadable
 from verifier_service.mathematics.number_bases import BasedNumber, based_number, writes_digits
 from verifier_service.mathematics.number_notation import roman_value, without_only
-from verifier_service.mathematics.counts_in_other_scripts import with_plain_words
 from verifier_service.mathematics.option_letters import Option, labelled_option, several_letters
 from verifier_service.mathematics.periodic import same_family
 from verifier_service.mathematics.plain_text import (

@@ -18,15 +18,19 @@ _COUNT = re.compile(
     rf"(?P<number>[-−]?[$€£]?(?:\d{{1,3}}(?:,\d{{3}})+|\d{{1,15}})(?:\.\d{{1,9}})?)\s?"
     rf"(?P<words>{_WORD}(?:\s{_WORD}){{0,2}})[.。]?"
 )
-# Words and signs that change a number, by a language each: thousand, million, dozen, half, percent,
+# Words and signs that change a number, by a script each: thousand, million, dozen, half, percent,
 # times as much, and `or`, `not`.
-_CHANGES = re.compile(
+CHANGES = re.compile(
     r"тысяч|миллион|миллиард|дюжин|десят|сот|половин|процент|\bили\b|\bне|раз(?:а|)\sбольше"
     r"|হাজার|লক্ষ|লাখ|কোটি|ডজন|অর্ধেক|শতাংশ|গুণ|বা\b|వేల|లక్ష|కోట్ల|డజన|సగం|శాతం|రెట్లు"
     r"|พัน|หมื่น|แสน|ล้าน|ร้อย|โหล|ครึ่ง|เปอร์เซ|เท่า|หรือ|ไม่"
-    r"|[十百千万萬亿億兆半倍成折打或非不没無割]|または|パーセント|ダース|ない|[천만억백십배반]|퍼센트|또는|아니"
-    r"|ألف|آلاف|مليون|مائة|مئة|نصف|ضعف|بالمئة|بالمائة|\bأو\b|हज़ार|हजार|लाख|करोड़|दर्जन|आध|गुना|प्रतिशत"
-    r"|nghìn|ngàn|triệu|tỷ|trăm|rưỡi|chục|phần\străm|hoặc|không"
+    r"|[十百千万萬亿億兆半倍成折打或非不没無割]|または|パーセント|ダース|ない|ません|[천만억백십배반]|퍼센트|또는|아니"
+    r"|ألف|آلاف|مليون|مائة|مئة|نصف|ضعف|بالمئة|بالمائة|\bأو\b|हज़ार|हजार|लाख|करोड़|दर्जन|आध|गुना|प्रतिशत",
+    re.IGNORECASE,
+)
+# The same in languages with plain letters.
+_LATIN_CHANGES = re.compile(
+    r"nghìn|ngàn|triệu|tỷ|trăm|rưỡi|chục|phần\străm|hoặc|không"
     r"|mill|mil\b|cent|dutzend|douzaine|docena|dúzia|hälfte|moiti|mitad|metade|prozent|fois|mal\b"
     r"|veces|vezes|\b(?:o|ou|oder|or|u|and|y|und|et|no|non|nicht|pas|más|plus|moins|menos|mehr)\b",
     re.IGNORECASE,
@@ -44,7 +48,9 @@ def with_plain_words(text: str) -> str | None:
     if text.isascii() or len(text) > MAX_CHARACTERS:
         return None
     count = _COUNT.fullmatch(text.strip())
-    if count is None or count["words"].isascii() or _CHANGES.search(count["words"]):
+    if count is None or count["words"].isascii():
+        return None
+    if CHANGES.search(count["words"]) or _LATIN_CHANGES.search(count["words"]):
         return None
     return f"{count['number']} {' '.join(map(_in_plain_letters, count['words'].split()))}"
 

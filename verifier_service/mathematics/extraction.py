@@ -433,7 +433,7 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     whole, statement = statement, without_reason(statement)
     if any(map(str.isdigit, whole)) and not any(map(str.isdigit, statement)):
         statement = whole
-    if (number := _number_stated(statement, rest)) != statement:
+    if (number := _number_stated(statement, whole, rest)) != statement:
         return Extraction("answer_phrase", (number,), sentence=statement)
     return Extraction("answer_phrase", (statement,))
 
@@ -444,18 +444,23 @@ _THAT = re.compile(
     r"[^\n$\\]{1,300}?)(?:[.!](?=\s|\Z)|\n|\Z)",
     re.IGNORECASE,
 )
-def _number_stated(statement: str, rest: str) -> str:
+
+
+def _number_stated(statement: str, whole: str, rest: str) -> str:
     """The number that an announced sentence states; a statement without one as it is.
 
     Args:
         statement: what is announced.
-        rest: the text behind the announcement, which begins with the statement.
+        whole: the same with the reason behind it: `, which is 3 dozen`, ` after 4 hours`.
+        rest: the text behind the announcement, which begins with all that.
     """
     if _REFUSED.search(statement):
         return number_counted_out(statement) or statement
-    place = rest.find(statement)
-    behind = rest[place + len(statement) :] if place >= 0 else rest
-    return number_of_sentence(statement, behind)
+    place = rest.find(whole)
+    behind = rest[place + len(whole) :] if place >= 0 else rest
+    reason = whole[len(statement) :]
+    goes_on = "which" in reason and any(map(str.isdigit, reason))
+    return number_of_sentence(statement, reason if goes_on else behind)
 
 
 def _behind_disowned(text: str) -> str:
