@@ -433,8 +433,8 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     whole, statement = statement, without_reason(statement)
     if any(map(str.isdigit, whole)) and not any(map(str.isdigit, statement)):
         statement = whole
-    if (number := _number_stated(statement, whole, rest)) != statement:
-        return Extraction("answer_phrase", (number,), sentence=statement)
+    if (value := _number_stated(statement, whole, rest)) != statement:
+        return Extraction("answer_phrase", (value,), sentence=statement)
     return Extraction("answer_phrase", (statement,))
 
 
