@@ -16,7 +16,8 @@ Each stage has a file of its own:
     conditions         `if x > 0`, `k \\in \\mathbb{Z}`
     ranges             inequalities and intervals
     quantities         numbers with units, angles, ratios; `units` is the table, `counters` has
-                       the words behind numbers in Chinese, Japanese and Korean
+                       the words behind numbers in Chinese, Japanese and Korean, and
+                       `counts_in_other_scripts` takes any other words there
     wording            numbers in words, set phrases, dates and times
     expression_parser  everything else: from tokens to the trees of `expressions`
 

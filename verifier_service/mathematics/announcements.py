@@ -15,7 +15,8 @@ PHRASE = re.compile(
         (?:\b(?:final|correct|right)[ ])?(?:answer|option|choice|result|solution)s?
             (?:[ ](?:to|for|of)[ ](?:(?!,[ ](?:so|as|since|because|hence|thus)\b)[^\n.:]){0,80}?)?
             (?:[ ]\([A-Za-z][A-Za-z ,]{1,40}\))?
-            \**[ ]*(?:(?:is|are|(?:would|must|should|will)[ ]be)\b[ ]*:?|=(?![=>])|[:：])\**
+            \**[ ]*(?:(?<![A-Za-z])(?:is|are|(?:would|must|should|will)[ ]be)\b[ ]*:?
+                |=(?![=>])|[:：])\**
       | (?:^|\n)\**(?:A|Ans|Ans\.|答案)\**[ ]*:
       | \b(?:correct|right|true)[ ]statements?[ ](?:is|are)\b[ ]*:?
       | (?:^|\n)\**Ans\.\**[ ]*(?=[-\d$\\(])

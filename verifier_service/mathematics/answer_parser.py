@@ -365,6 +365,9 @@ class _AnswerParser:
 
     def _equation(self, parts: list[list[Token]]) -> Value:
         """Two or more sides, all equal."""
+        if _names_e(parts):
+            named = self._equation([[parts[0][0]._replace(text="epsilon")], *parts[1:]])
+            return replace(named, name="e") if isinstance(named, Named) else named
         parts = [_without_bar(parts[0]), *parts[1:]]
         for parse in (self._function, self._named, self._named_tuple):
             found = parse(parts)
@@ -629,6 +632,15 @@ def _is_name(tokens: Sequence[Token]) -> bool:
     if len(tokens) > 1 and tokens[1].text == "'":  # no sum: y' + y
         return all(token.text not in ("+", "-", "*", "/") for token in tokens[2:])
     return len(tokens) == 1 or tokens[1].text == "_"
+
+
+def _names_e(parts: Sequence[Sequence[Token]]) -> bool:
+    """Whether `e` only names a number, as an eccentricity is named: `e = c/a = \\frac{1}{2}`."""
+    alone, *sides = parts
+    if [token.text for token in alone] != ["e"] or alone[0].kind is not Kind.LETTER:
+        return False
+    letters = {token.text for side in sides for token in side if token.kind is Kind.LETTER}
+    return "e" not in letters and not any(token.kind is Kind.LETTER for token in sides[-1])
 
 
 def _function_head(tokens: Sequence[Token]) -> tuple[str, str | None] | None:

@@ -325,11 +325,14 @@ def _number_there_is(sentence: str) -> str | None:
     match = _THERE_IS.fullmatch(sentence.strip("* "))
     if match is None or _UNSETTLED.search(match["before"] or ""):
         return None
-    others = _BOUND.sub("", match["rest"])
+    others = _WHERE_THEY_ARE.sub("", _BOUND.sub("", match["rest"]))
     if _NO_SUBJECT.search(others):
         return None
     return None if _OTHER_NUMBER.search(others) else match["value"]
 
+
+# The place of what is counted, at the end of a sentence: ` on 3 branches.`
+_WHERE_THEY_ARE = re.compile(r"\s(?:in|on|inside)\s\d{1,9}(?:\s[A-Za-z]{2,20}){1,3}\.?\Z")
 
 # Words before such a number that leave open whether there are so many.
 _UNSETTLED = re.compile(
@@ -359,6 +362,25 @@ _REMAINDER = re.compile(
 )
 
 
+# A price before what it pays for, whose numbers count that: the `$102.66` of `She needs $102.66 to
+# buy 5 shovels and 7 mops.`, the `$64` of `He has to pay $64 for 16 glasses.`
+_PRICE = re.compile(
+    r"[A-Za-z][^$€£\d\n]{0,150}?\b(?:costs?|pays?|paid|needs?|needed|spends?|spent)\s+"
+    r"(?:(?:him|her|them|it|you|us|a\s+total\s+of|exactly|only)\s+)?\*{0,2}(?P<value>[$€£]\d[\d,]*(?:\.\d+)?)"
+    r"\*{0,2}\s+(?:in\s+total\s+)?(?:to\s+(?:buy|purchase|get)|for)\s+"
+    r"(?![^\n]*\b(?:or|so|but|which|each|every|per|a\s+total|in\s+total|left|if|unless|when|total|got"
+    r"|gets?|making|leaving|has|have|had|is|are|was|were|not|instead|maybe|then|thus)\b)"
+    r"(?:[A-Za-z'’,-]+\s+){0,6}?\d[\d,.]*\s+[A-Za-z][^$€£=\n]{0,200}",
+    re.IGNORECASE,
+)
+# A value at a point: the `5` of `The value is 5 when x is 3.`, of `f is 5 at x = 3.`
+_AT_POINT = re.compile(
+    r"[A-Za-z][^\d\n]{0,150}?\b(?:is|equals|was|be)\s+\*{0,2}(?P<value>[-−]?[$€£]?\d[\d,]*(?:\.\d+)?)\*{0,2}"
+    r"(?:\s+[a-z]{2,20})?,?\s+(?:when|where|for|at)\s+[a-z]\s*(?:=|is|equals)\s*[-−]?\d[\d.]*\.?",
+    re.IGNORECASE,
+)
+
+
 def closing_result(line: str) -> tuple[int, int] | None:
     """The place of the number that a line of prose computes, or that its sentence is about.
 
@@ -370,6 +392,8 @@ def closing_result(line: str) -> tuple[int, int] | None:
     ((11, 13), None)
     >>> closing_result("**9** ways to pack 5 books"), closing_result("5 left of the initial 20")
     ((2, 3), (0, 1))
+    >>> closing_result("Kim pays $64 for 16 glasses."), closing_result("y is 5 when x is 3")
+    ((9, 12), (5, 6))
     """
     results = list(_RESULT.finditer(line))
     if results:
@@ -379,7 +403,13 @@ def closing_result(line: str) -> tuple[int, int] | None:
         goes_on = _GOES_ON.search(_PASSIVE.sub("", behind)) is not None
         return None if is_last or goes_on else (start, end)
     sentence = re.split(r"(?<=[.!?])\s+", line.strip("* "))[-1]
-    match = _number_placed(sentence) or _REMAINDER.fullmatch(sentence) or _LEFT.fullmatch(sentence)
+    match = (
+        _number_placed(sentence)
+        or _REMAINDER.fullmatch(sentence)
+        or _LEFT.fullmatch(sentence)
+        or _PRICE.fullmatch(sentence)
+        or _AT_POINT.fullmatch(sentence)
+    )
     if match is None:
         return None
     offset = line.rindex(sentence)

@@ -25,6 +25,7 @@ from verifier_service.mathematics.chemistry import (
 from verifier_service.mathematics.chinese_numerals import with_arabic_digits
 from verifier_service.mathematics.closing_statement import Joint
 from verifier_service.mathematics.conditions import read_condition
+from verifier_service.mathematics.counts_in_other_scripts import with_plain_words
 from verifier_service.mathematics.decimals import significant_digits
 from verifier_service.mathematics.derivatives import variables_of_derivatives
 from verifier_service.mathematics.expression_parser import parse_number
@@ -154,6 +155,10 @@ def _read_answer(text: str) -> AnswerReading:
         with suppress(Unreadable):
             number_in_digits = parse_answer(in_digits)
             values += [number_in_digits] if isinstance(number_in_digits, Quantity) else []
+    is_quantity = any(isinstance(one, Quantity) for one in values)
+    if not is_quantity and (plain_words := with_plain_words(plain_text)) is not None:
+        with suppress(Unreadable):
+            values.append(parse_answer(plain_words))
     values += read_unit_vectors(without_delimiters(unwrapped(text)))
     as_time = read_as_time(text)
     if as_time is not None:

@@ -12,6 +12,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from verifier_service.answer_text import after_reasoning
+from verifier_service.mathematics.announced_sentences import (
+    number_counted_out,
+    number_of_sentence,
+)
 from verifier_service.mathematics.announcements import announcements, other_announced
 from verifier_service.mathematics.answer_sources import SOURCES, Source
 from verifier_service.mathematics.answers_in_json import with_tagged_answer
@@ -150,6 +154,8 @@ def extract(
     after = without_footnotes(visible_text(after, tuple(tags))).strip(BLANK)
     if tags and "answer_tag" in sources:
         after = with_tagged_answer(after, tags[0])
+    if '"""' in after and _IN_QUOTES.search(after) is not None:
+        after = _QUOTES.sub("", after)
     after = _GOES_ON.sub(r", \\ldots", after) if ", ." in after or ",." in after else after
     if not after:
         return None
@@ -163,6 +169,13 @@ def extract(
     if not all(found.statements):
         found = replace(found, statements=tuple(filter(None, found.statements)))
     return _in_words(found)
+
+
+# An announced answer in three quotation marks: `FINAL ANSWER:\n"""\n42\n"""`.
+_IN_QUOTES = re.compile(
+    r'\b(?i:answer)\b[^\n"]{0,40}[:：]\**[ \t]{0,9}\n{0,3}"""(?:[^"]|"(?!"")){1,1000}"""'
+)
+_QUOTES = re.compile(r'"""[ \t]{0,9}\n?')
 
 
 def _with_note(text: str, sources: Sequence[Source], tags: Sequence[str]) -> Extraction | None:
@@ -237,11 +250,17 @@ _ANNOUNCED: frozenset[Source] = frozenset({"answer_tag", "boxed", "hashes", "ans
 """Sources whose answers are said to be answers."""
 
 
+# A word behind a tag that only names it: the ` tags` of `It is wrapped in <answer> tags.`
+_OF_TAG = r"[`'\"*]{0,3}[ ](?:tags?|blocks?|elements?)\b"
+
+
 @lru_cache(maxsize=64)
 def _tag_pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
     """The pattern of a tag's content, closed or not: the `2` of `<answer>2</answer>`."""
     names = "|".join(map(re.escape, tags))
-    return re.compile(rf"<({names})>(.*?)(?:</\1>|(?=<(?:{names})>)|\Z)", re.DOTALL)
+    return re.compile(
+        rf"<({names})>(?!(?:</\1>)?{_OF_TAG})(.*?)(?:</\1>|(?=<(?:{names})>)|\Z)", re.DOTALL
+    )
 
 
 def _answer_tag(text: str, names: Sequence[str]) -> Extraction | None:
@@ -249,6 +268,8 @@ def _answer_tag(text: str, names: Sequence[str]) -> Extraction | None:
         return None
     found_tags = _tag_pattern(tuple(names)).finditer(text)
     tags = [(tag.start(), tag.end(), tag[2].strip(BLANK)) for tag in found_tags]
+    if not tags:
+        return None
     statements, joint = closing_statement(text, tags)
     if is_withdrawn(text, tags[-1][1], tags[-1][2]):
         return Extraction("answer_tag", NOTHING)
@@ -409,7 +430,12 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     hedge = _HEDGE.fullmatch(statement)
     if hedge is not None:
         return Extraction("answer_phrase", (hedge[1].strip(), without_reason(hedge[2])), "or")
-    return Extraction("answer_phrase", (_number_of_sentence(without_reason(statement)),))
+    whole, statement = statement, without_reason(statement)
+    if any(map(str.isdigit, whole)) and not any(map(str.isdigit, statement)):
+        statement = whole
+    if (value := _number_stated(statement, whole, rest)) != statement:
+        return Extraction("answer_phrase", (value,), sentence=statement)
+    return Extraction("answer_phrase", (statement,))
 
 
 # A sentence that is announced: the `10 fish are left` of `The answer is that 10 fish are left.`
@@ -418,36 +444,23 @@ _THAT = re.compile(
     r"[^\n$\\]{1,300}?)(?:[.!](?=\s|\Z)|\n|\Z)",
     re.IGNORECASE,
 )
-# A sentence about one number, up to it: `It will take `, `Each of them pays exactly $`.
-_BEFORE_NUMBER = re.compile(
-    r"(?:(?:[A-Z][\w'’]*|the)\s+)(?:[\w'’-]+\s+){0,20}?(?:is|are|was|were|be|takes?|took|has|have|had|needs?"
-    r"|makes?|made|earns?|gets?|got|pays?|paid|costs?|spends?|spent|saves?|saved|buys?|bought|sells?"
-    r"|sold|gives?|contains?|weighs?|runs?|ran|walks?|uses?|used"
-    r"|(?:will|can|could|must)\s+[a-z]{3,12})\s+"
-    r"(?:(?:a\s+total\s+of|exactly|only|in\s+total)\s+)?[$*]*"
-)
 
 
-def _number_of_sentence(statement: str) -> str:
-    """The one number in an announced sentence of prose: the `13` of `It will take 13 years`."""
-    if statement.count(" ") < 2:
-        return statement
-    numbers = list(NUMBER.finditer(statement))
-    if len(numbers) != 1 or "\\" in statement or _REFUSED.search(statement):
-        return statement
-    start, end = numbers[0].span()
-    if not _BEFORE_NUMBER.fullmatch(statement, 0, start) or is_no_statement(statement, start, end):
-        return statement
-    is_plain = _PLAIN_END.match(statement, end) is not None
-    return numbers[0][0] if is_plain and offered_in_line(statement) is None else statement
+def _number_stated(statement: str, whole: str, rest: str) -> str:
+    """The number that an announced sentence states; a statement without one as it is.
 
-
-# Words that may follow a number in a sentence, none of which changes it: ` years before he earns`.
-_PLAIN_END = re.compile(
-    r"\**(?:\s+(?!(?:or|and|but|if|unless|times|more|less|fewer|plus|minus|squared|cubed|hundred"
-    r"|thousand|million|billion|dozen|percent|half|point)\b)[A-Za-z'’,]+){0,15}[.!*]*$",
-    re.IGNORECASE,
-)
+    Args:
+        statement: what is announced.
+        whole: the same with the reason behind it: `, which is 3 dozen`, ` after 4 hours`.
+        rest: the text behind the announcement, which begins with all that.
+    """
+    if _REFUSED.search(statement):
+        return number_counted_out(statement) or statement
+    place = rest.find(whole)
+    behind = rest[place + len(whole) :] if place >= 0 else rest
+    reason = whole[len(statement) :]
+    goes_on = "which" in reason and any(map(str.isdigit, reason))
+    return number_of_sentence(statement, reason if goes_on else behind)
 
 
 def _behind_disowned(text: str) -> str:
@@ -579,7 +592,7 @@ def _last_math(text: str) -> Extraction | None:
     if is_bare(last_line) and not OPENING.search(last_line) and not is_display:
         if (twice := stated_twice(text)) is not None:
             return Extraction("math", twice, "or")
-        return Extraction("math", (_bare(last_line),))
+        return Extraction("math", (_bare(_LEAD_IN.sub("", last_line, count=1)),))
     if not found:
         return None
     if any(character.isdigit() for character in rest) and not _is_rounding(rest):

@@ -102,6 +102,7 @@ def several_letters(text: str) -> str:
     """
     if len(text) > MAX_LABELLED_CHARACTERS:
         return ""
+    text = _LATEX_SPACE.sub(" ", text) if "\\" in text else text
     text = text_key(text).upper().replace(" AND ", " and ") if "\\text" in text else unwrapped(text)
     if not _SEVERAL_LETTERS.fullmatch(text):
         return ""
@@ -113,6 +114,8 @@ def several_letters(text: str) -> str:
     return "".join(in_order) if is_list else ""
 
 
+# A space of LaTeX between letters: the `\;` of `A,\;C`.
+_LATEX_SPACE = re.compile(r"\\(?:[,;: ]|quad(?![a-z]))")
 _OPTION_LETTERS = "ABCDEFGHIJ"
 _BETWEEN_LETTERS = r"\s*(?:,\s*and|,|;|、|&|and|和|与|\s)\s*"
 _ANY_BRACKETS = r"[(\[]?[A-J][)\]]?"
@@ -352,7 +355,8 @@ def _named_by_text(plain: str, choices: Mapping[str, str]) -> set[str]:
     def named(text: str) -> set[str]:
         return {letter for letter, other in choices.items() if _folded(other) == _folded(text)}
 
-    if whole := named(plain):
+    whole = named(plain)
+    if whole and not _is_label(plain, choices, whole):
         return whole
     after = _LETTER_AFTER.search(plain)
     for label, text in (
@@ -366,6 +370,23 @@ def _named_by_text(plain: str, choices: Mapping[str, str]) -> set[str]:
         if label and (letters := named(text)):
             return {_upper(label)} if _upper(label) in letters else {_upper(label), *letters}
     return set()
+
+
+def _is_label(plain: str, choices: Mapping[str, str], named: set[str]) -> bool:
+    """Whether a text is the capital letter of an option, and no text of one has that capital.
+
+    Of the options `b`, `c` and `0.8c` the third is C, whatever the text of the second is.
+    """
+    label = _CAPITAL_ALONE.fullmatch(plain)
+    return (
+        label is not None
+        and label[1] in choices
+        and not any(label[1] in _plain(choices[letter]) for letter in named)
+    )
+
+
+# A capital by itself: `C`, `(C)`, `C.`
+_CAPITAL_ALONE = re.compile(r"\(?([A-J])[).]{0,2}")
 
 
 def _upper(match: re.Match[str]) -> str:

@@ -1,0 +1,178 @@
+"""Numbers in announced sentences, in quotation marks, and beside words of other scripts."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.growth import assert_linear
+from tests.verifier_service.judging import judge
+from verifier_service.mathematics.counts_in_other_scripts import with_plain_words
+from verifier_service.mathematics.extraction import extract
+from verifier_service.verifiers.accuracy import Accuracy
+from verifier_service.verifiers.multiple_choice import MultipleChoice
+
+RIGHT = [
+    # The only number of a sentence, behind any verb.
+    ("42", "Answer: Nora ate 42 plums."),
+    ("42", "Answer:\nTogether they grew 42 melons in all."),
+    ("42", "Answer: In total, 42 figs were picked."),
+    ("42", "Answer: 42 more chairs can be put in the hall."),
+    ("42", "Answer: Nora cut 42 more tulips than those she gave away."),
+    ("42", "Answer: The last temperature is 42°C."),
+    ("42", "Answer: 42 pupils did not come to the party."),
+    ("42", "Answer: There were 42 pears that were not ripe."),
+    ("42", "Answer: Step 3: Nora went to 42 concerts in all."),
+    ("42", "Answer: Nora picked 42 plums in the second half of the year."),
+    ("1490", "Answer: The number of boars in the wood after a year is 1490."),
+    ("34", "Answer: Max's weight after the race = 34 kg"),
+    ("42", "Réponse: Nora gagne 42 $ chaque jour au marché."),
+    ("42", "答案:这位老师一共花了 42 美元。"),
+    # Of several numbers, the one behind the verb.
+    ("6", "Answer: Fay can make 6 rows with 5 pens in each row."),
+    ("8", "Answer: The team can be split into 8 groups of 4."),
+    ("310", "Answer: Max needs a total of 310 grams of sugar to make 8 cakes and 2 pies."),
+    ("5", "Answer: It will take Max 5 hours to return at a speed of 6 miles per hour."),
+    ("70", "Answer: The price for Max after taking the 30% discount is $70."),
+    ("45", "Answer: Total stamps = x + y + z = 16 + 19 + 10 = 45"),
+    ("2", "Answer: Number of white t-shirts in a pack = 56 / 28 = 2 t-shirts"),
+    # A price, a place and a point, at the end of any text.
+    ("102.66", "Nora needs $102.66 to buy 5 rakes and 7 brooms."),
+    ("64", "So Max has to pay $64 for 16 cups."),
+    ("15", "There are 15 birds on 3 wires."),
+    ("5", "The value is 5 when x is 3."),
+    # Behind words that end in `is`.
+    ("42", "The answer to this question is 42."),
+    # A sum behind its word.
+    ("326.5", "First we add.\nSo, 313.9 + 12.6 = 326.5."),
+    # In three quotation marks.
+    ("18", 'Then 9 * 2 = 18.\n\n>> FINAL ANSWER:\n"""\n18\n"""'),
+    ("18", 'FINAL ANSWER: """18 dollars"""'),
+    ("18", '>> FINAL ANSWER:\n"""\nNora makes $18 every day at the market.\n"""'),
+    # Behind a tag that is only named.
+    ("81", "<answer>81</answer>\nIt is an integer, wrapped in <answer> tags."),
+    ("81", "I shall use <answer></answer> tags.\n<answer>81</answer>"),
+    # Beside words of other scripts.
+    ("9", "<answer>9 días</answer>"),
+    ("360", "\\boxed{360 pêches}"),
+    ("6", "\\boxed{6 уток}"),
+    ("18", "\\boxed{18美元}"),
+    ("20000", "Answer: 20,000 ドル"),
+    # A value that is named like Euler's number.
+    ("\\frac{1}{2}", "\\boxed{e = \\frac{1}{2}}"),
+    ("\\frac{\\sqrt{66}}{6}", "\\boxed{e=\\sqrt{\\dfrac{11}{6}}=\\dfrac{\\sqrt{66}}{6}}"),
+    ("2", "$e = \\frac{c}{a} = 2$"),
+    ("e", "\\boxed{e}"),
+    # Letters of options with spaces of LaTeX between them.
+    ("ACD", "\\boxed{A,\\;C,\\;D}"),
+]
+
+
+@pytest.mark.parametrize(("reference", "text"), RIGHT)
+def test_the_number_is_found(reference: str, text: str) -> None:
+    assert judge(Accuracy(), {"answer": reference}, text).reason == "equal"
+
+
+WRONG = [
+    # Words that change, bound, doubt or deny the number.
+    ("42", "Answer: Nora ate twice 42 plums."),
+    ("42", "Answer: The result is half of 42."),
+    ("42", "Answer: Nora ate 42 plums plus two more."),
+    ("42", "Answer: Nora has 42 dozen eggs in 2 boxes."),
+    ("42", "Answer: It is at least 42 meters long."),
+    ("42", "Answer: Nora ate 42 more than Max."),
+    ("42", "Answer: Nora has not got 42 plums."),
+    ("42", "Answer: 42 is not right."),
+    ("42", "Answer: Nora ate 42 plums, maybe 43."),
+    ("42", "Answer: She thought she ate 42 plums but she was wrong."),
+    ("42", "Answer: Is it true that Nora ate 42 plums?"),
+    ("42", "Antwort: Nora hat nicht 42 Pflaumen."),
+    ("42", "Réponse: Nora paie 42 ou 60 euros par mois."),
+    ("42", "答案:他没有42个苹果。"),
+    # Sentences that tell what to do, and labels.
+    ("42", "Answer: We need to find 42 numbers."),
+    ("42", "Answer: See the solution in step 42 above."),
+    ("42", "Answer: Highway 42 is longer."),
+    # The beginning of a solution.
+    ("42", "Answer: Nora grew 42 plums in May. Then she grew 4 more. So it is 46."),
+    # Two numbers of which either may be the answer.
+    ("42", "Answer: Nora ate 42 plums and 4 pears."),
+    ("4", "Answer: Nora ate 42 plums and 4 pears."),
+    ("42", "Answer: Max is 42 years older than Nora, who is 9."),
+    ("42", "Answer: Nora drove 42 of 60 miles."),
+    ("42", "Answer: The ratio is 42 to 3."),
+    # The numbers that only place the stated one.
+    ("5", "Answer: Fay can make 6 rows with 5 pens in each row."),
+    ("7", "Nora needs $102.66 to buy 5 rakes and 7 brooms."),
+    ("16", "So Max has to pay $64 for 16 cups."),
+    ("3", "There are 15 birds on 3 wires."),
+    ("3", "The value is 5 when x is 3."),
+    # Quotation marks with two answers, and those of a program.
+    ("10", 'FINAL ANSWER:\n"""\n10 or 11\n"""'),
+    ("42", 'def f():\n    """\n    42\n    """\n    return 7\n\nThe answer is 7.'),
+    # A tag with another answer.
+    ("81", "<answer>82</answer>\nI wrapped it in <answer> tags, not 81."),
+    # Words that change a number, and other things than those that are asked for.
+    ("5", "\\boxed{5 тысяч}"),
+    ("5", "\\boxed{5万}"),
+    ("5 км", "\\boxed{5 м}"),
+    ("15", "\\boxed{1,5 mètres}"),
+    # Equations that Euler's number is a part of.
+    ("3", "\\boxed{e = 2 = 3}"),
+    ("2", "\\boxed{e^x = 2}"),
+    ("2", "\\boxed{e = 2x}"),
+    ("ACD", "\\boxed{A,\\;C}"),
+]
+
+
+@pytest.mark.parametrize(("reference", "text"), WRONG)
+def test_another_number_is_not_paid(reference: str, text: str) -> None:
+    assert judge(Accuracy(), {"answer": reference}, text).score == 0.0
+
+
+def test_a_sentence_that_repeats_the_reference_is_right() -> None:
+    reference = {"answer": "Nora ate 42 plums"}
+    assert judge(Accuracy(), reference, "Answer: Nora ate 42 plums.").reason == "equal"
+
+
+def test_a_translation_behind_the_sentence_keeps_its_number() -> None:
+    text = "Answer: Nora trinkt am Tag 26 Tassen.\n(Nora drinks 26 cups a day.)"
+    assert judge(Accuracy(), {"answer": "26"}, text).reason == "equal"
+
+
+@pytest.mark.parametrize(
+    ("right", "choices", "text"),
+    [
+        ("C", ["2c", "c", "0.8c", "0.5c"], "Answer: C"),
+        ("B", ["2c", "c", "0.8c", "0.5c"], "Answer: c"),
+        ("B", ["b", "c", "a", "d"], "<answer>(B)</answer>"),
+        ("A", ["b", "c", "a", "d"], "<answer>b</answer>"),
+        ("B", ["in", "out"], "The answer to this question is B) out. The sky is blue."),
+    ],
+)
+def test_a_capital_is_the_letter_of_its_option(right: str, choices: list[str], text: str) -> None:
+    reference = {"answer": right, "choices": choices}
+    assert judge(MultipleChoice(), reference, text).score == 1.0
+    others = [letter for letter in "ABCD"[: len(choices)] if letter != right]
+    for other in others:
+        reference = {"answer": other, "choices": choices}
+        assert judge(MultipleChoice(), reference, text).score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("before", "piece"),
+    [
+        ("Answer: ", "Nora has a 5 with "),
+        ("Answer: ", "grew to be a "),
+        ("", 'FINAL ANSWER: """'),
+        ("Answer: ", "\u4e8c\u4e00a"),
+        ("Answer: x = ", "5 + "),
+        ("Nora needs $5 to buy ", "3 rakes and "),
+        ("", "<answer></answer> tag"),
+    ],
+)
+def test_long_texts_take_linear_time(before: str, piece: str) -> None:
+    assert_linear(extract, piece, before=before)
+
+
+def test_long_counts_take_linear_time() -> None:
+    assert_linear(with_plain_words, "\u00e9 ", before="5 ")

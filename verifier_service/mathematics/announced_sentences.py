@@ -1,0 +1,229 @@
+"""The one number that an announced sentence states: the `52` of `Answer: Bob ate 52 sweets.`
+
+A sentence that bounds, denies, doubts or changes its number, or that has another number which may
+be the answer, stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from verifier_service.mathematics.closing_numbers import (
+    NUMBER,
+    amount_of_sentence,
+    closing_result,
+    number_of_subject,
+    number_text,
+)
+from verifier_service.mathematics.closing_units import closing_amount
+from verifier_service.mathematics.counts_in_other_scripts import CHANGES
+from verifier_service.mathematics.denials import is_no_statement, offered_in_line
+from verifier_service.mathematics.spelled_numbers import NUMBER_WORDS
+
+MAX_SENTENCE = 300
+"""Longest sentence that is read, in characters."""
+
+# A sentence about one number, up to it: `It will take `, `Each of them pays exactly $`.
+_BEFORE_NUMBER = re.compile(
+    r"(?:(?:[A-Z][\w'’]*|the)\s+)(?:[\w'’-]+\s+){0,20}?(?:is|are|was|were|be|takes?|took|has|have|had|needs?"
+    r"|makes?|made|earns?|gets?|got|pays?|paid|costs?|spends?|spent|saves?|saved|buys?|bought|sells?"
+    r"|sold|gives?|contains?|weighs?|runs?|ran|walks?|uses?|used"
+    r"|(?:will|can|could|must)\s+[a-z]{3,12})\s+"
+    r"(?:(?:a\s+total\s+of|exactly|only|in\s+total)\s+)?[$*]*"
+)
+# Words that may follow a number in a sentence, none of which changes it: ` years before he earns`.
+_PLAIN_END = re.compile(
+    r"\**(?:\s+(?!(?:or|and|but|if|unless|times|more|less|fewer|plus|minus|squared|cubed|hundred"
+    r"|thousand|million|billion|dozen|percent|half|point)\b)[A-Za-z'’,]+){0,15}[.!*]*$",
+    re.IGNORECASE,
+)
+
+
+def number_of_sentence(statement: str, behind: str) -> str:
+    """The number that an announced sentence of prose states; the statement if it states none.
+
+    >>> number_of_sentence("It will take 13 years", "")
+    '13'
+    >>> number_of_sentence("Kim ate 2 more plums than Jo.", "")
+    '2'
+    >>> number_of_sentence("He has 2 or 3 of them", "")
+    'He has 2 or 3 of them'
+
+    Args:
+        statement: the sentence, or any other statement.
+        behind: the text behind it. Where that has a number, the sentence may be the beginning of
+            a solution.
+    """
+    statement = _STEP.sub("", statement, count=1)
+    if statement.count(" ") < 2 and not _is_unspaced(statement):
+        return statement
+    numbers = list(NUMBER.finditer(statement))
+    if not numbers or "\\" in statement or len(statement) > MAX_SENTENCE:
+        return statement
+    start, end = numbers[-1].span()
+    if is_no_statement(statement, start, end) or offered_in_line(statement) is not None:
+        return statement
+    stated = None
+    if len(numbers) == 1 and _BEFORE_NUMBER.fullmatch(statement, 0, start):
+        stated = numbers[0][0] if _PLAIN_END.match(statement, end) is not None else None
+    if stated is None and _STATES_NOTHING.match(statement) is None and not behind.startswith("?"):
+        stated = _stated_number(statement, numbers)
+    return statement if stated is None or _ends_otherwise(behind, stated) else stated
+
+
+# The beginning of a sentence that tells what to do or what is given: `We need to find 5 numbers.`
+_STATES_NOTHING = re.compile(
+    r"(?:we\s+(?:need|have|want|must|can|should|will)|let|solve|see|find|use|consider|given|suppose|assume"
+    r"|note|first|start|try|check|refer|recall|to|what|how|which|is|are|does|do)\b"
+    r"|[^\n]*\b(?:step|equation|case|figure|problem|question|part|section|page|chapter|row|line|option"
+    r"|choice|table|exercise|example|highway|route|room|aged)\s+\(?\d",
+    re.IGNORECASE,
+)
+
+
+# The label of a step before a sentence: the `Step 2: ` of `Step 2: Sam has 5 dimes.`
+_STEP = re.compile(r"\A\**Step \d{1,2}:\s{1,3}\**(?=\S)", re.IGNORECASE)
+
+
+def _ends_otherwise(behind: str, stated: str) -> bool:
+    """Whether the last number of a text is another one than the stated one."""
+    later = NUMBER.findall(behind)
+    return bool(later) and _digits(later[-1]) != _digits(stated)
+
+
+def _digits(number: str) -> str:
+    return re.sub(r"[^\d.]", "", number)
+
+
+def _stated_number(statement: str, numbers: Sequence[re.Match[str]]) -> str | None:
+    """The number that a whole sentence states; None where words change it, or for several."""
+    if _LABELLED_RESULT.fullmatch(statement) is not None:
+        return _last_amount(statement, numbers)
+    if _CHANGES.search(statement) or CHANGES.search(statement):
+        return None
+    if (first := amount_of_sentence(statement) or number_of_subject(statement)) is not None:
+        return first
+    if (result := closing_result(statement)) is not None:
+        return number_text(statement[slice(*result)])
+    if len(numbers) == 1:
+        return _last_amount(statement, numbers)
+    place = _place_of_statement(statement, numbers)
+    return None if place is None else _last_amount(statement, numbers[: place + 1])
+
+
+def _place_of_statement(statement: str, numbers: Sequence[re.Match[str]]) -> int | None:
+    """Which of several numbers a sentence states; None where that is open.
+
+    It is the one right behind the only `is`, or the first one, behind its verb; words such as
+    `with` or `to make` lead to all behind that.
+    """
+    verbs = [index for index, one in enumerate(numbers) if _IS.search(statement, 0, one.start())]
+    if len(_IS_ANYWHERE.findall(statement)) > 1:
+        return None
+    place = verbs[0] if verbs else 0
+    if not verbs and _FIRST.fullmatch(statement, 0, numbers[0].start()) is None:
+        return None
+    leads = [_LEADS.search(statement, 0, one.start()) for one in numbers[place + 1 :]]
+    joins = [_JOINS.search(statement, 0, one.start()) for one in numbers[place + 1 :]]
+    are_led_to = all(leads[:1]) and all(map(any, zip(leads, joins, strict=True)))
+    return place if are_led_to and _GOES_ON.search(statement) is None else None
+
+
+# The verb right before the number that a sentence states: the `is ` of `The cost is $5.`
+_IS = re.compile(
+    r"(?:\b(?:is|are|was|were|equals|(?:will|would)\s+be)|=)\s+"
+    r"(?:(?:a\s+total\s+of|exactly|only|now|about)\s+)?[*]{0,2}\Z"
+)
+_IS_ANYWHERE = re.compile(r"\b(?:is|are|was|were|equals|be)\s+[*$€£]{0,3}\d|=", re.IGNORECASE)
+# A subject with a verb that says how much, up to the first number: `He can make `, `It takes Al `.
+_FIRST = re.compile(
+    r"(?!(?:in|on|at|for|from|with|to|by|of|after|before|during|within|over|since|because|as|given"
+    r"|when|while|if|out|using|between|among|besides|per|each|every)\b)[^\d\n]{2,150}?\s"
+    r"(?:(?:(?:will|can|could|must|should|would|to|has|have|had)\s+)?"
+    r"(?:takes?|took|costs?)\s+(?:[A-Za-z'’]+\s+){0,4}"
+    r"|(?:has|have|had|needs?|makes?|made|earns?|gets?|got|pays?|paid|spends?|spent|saves?|buys?"
+    r"|bought|sells?|sold|gives?|gave|contains?|weighs?|runs?|ran|walks?|uses?|eats?|ate|drinks?"
+    r"|reads?|puts?|won|lost|cut|grew|drove|left|[a-z]{3,12}ed"
+    r"|(?:will|can|could|must|should|would|to)\s+(?:be\s+)?[a-z]{2,12})\s+)"
+    r"(?:(?:a\s+(?:total|profit|sum|score|distance|speed)\s+of|exactly|only|up\s+with|away|into|for|an?"
+    r"|an\s+average\s+of|in\s+total)\s+){0,2}[*]{0,2}",
+    re.IGNORECASE,
+)
+# What leads to a number that only places the first one: `with `, `to make `, `the remaining `.
+_LEADS = re.compile(
+    r"\b(?:in|on|at|by|for|after|before|within|during|from|of|with|the|using|over|per|all|every|each"
+    r"|(?:to|for|of|after|by|using|with|in)\s+[a-z]+(?:ing)?"
+    r"|(?:the|his|her|their|its|those|these|a)\s+(?:remaining|other|first|next|last|entire|whole|total"
+    r"|initial|original))\s+[*$]{0,2}\Z",
+    re.IGNORECASE,
+)
+# What joins another number to one behind such words: the `and ` of `to hold 6 roses and 9 lilies`.
+_JOINS = re.compile(r"(?:,|\band)\s+[*$]{0,2}\Z", re.IGNORECASE)
+# A word with which a sentence goes on to another statement: `, which is`, `and has`, `so that`.
+_GOES_ON = re.compile(
+    r"\b(?:which|so|then|thus|therefore|hence|leaving|making|giving|equivalent|instead|while"
+    r"|and\s+(?:has|have|had|is|are|was|were|he|she|it|they|gets?|needs?|then"
+    r"|(?:begin|end|start)s?))\b|;",
+    re.IGNORECASE,
+)
+
+
+def _last_amount(statement: str, numbers: Sequence[re.Match[str]]) -> str:
+    """The last number of a sentence, with its unit."""
+    amount = closing_amount(statement, numbers)
+    return number_text(numbers[-1][0] if amount is None else amount)
+
+
+# A number that counts those of which a verb is denied: `21 pupils did not come to the party`.
+_COUNTED_OUT = re.compile(
+    r"(?:There[ ](?:are|were)[ ])?(?P<value>\d[\d,]{0,12})(?:[ ](?!and\b|or\b)[a-z]{2,20}){1,4}[ ]"
+    r"(?:did|do|were|are|have|had|will|can|could)[ ]not[ ]"
+    r"(?:be[ ])?(?!the\b|an?\b|be\b|it\b|equal|right|correct|enough|possible|valid|sure|known)"
+    r"[a-z]{2,20}\b[^\d]*"
+)
+
+
+def number_counted_out(statement: str) -> str | None:
+    """The number of those that a sentence denies something of; None for any other denial.
+
+    >>> number_counted_out("21 pupils did not come."), number_counted_out("5 is not right.")
+    ('21', None)
+    """
+    counted = _COUNTED_OUT.fullmatch(statement) if len(statement) <= MAX_SENTENCE else None
+    return counted["value"] if counted else None
+
+
+# Three signs of a script without spaces between its words, Chinese, Japanese or Thai: `花了三`.
+_UNSPACED = re.compile(r"(?:[\u3040-\u30ff\u4e00-\u9fff\u0e00-\u0e7f].{0,20}?){3}")
+
+
+def _is_unspaced(statement: str) -> bool:
+    return len(statement) <= MAX_SENTENCE and _UNSPACED.search(statement) is not None
+
+
+# A label with its computation: `Total cost = $10 + $15 = $25`, `Legs = 5 dogs x 4 = 20 legs`.
+_LABELLED_RESULT = re.compile(
+    r"(?![^\n]*\b(?:or|if|either|not|but|about|maybe|perhaps)\b)[A-Za-z][A-Za-z'’ ()/-]{2,80}="
+    r"(?:[^=\n?<>≈]{1,120}=){0,3}\s?[$€£]?\d[\d,.]*(?:\s[A-Za-z-]+){0,3}\.?"
+)
+_SPELLED = "|".join(word for word in NUMBER_WORDS if word != "one")
+_LED_TO = "".join(
+    f"(?<!\\b{word} )" for word in ("in", "for", "after", "first", "last", "the", "those")
+)
+# A word that changes a number, bounds it, or gives another one: `twice`, `at least`, `two`, `and a
+# half`, `5 and some`; in other languages the commonest of them.
+_CHANGES = re.compile(
+    r"\b(?:or|either|might|but|if|unless|whether|times|plus|minus|squared|cubed|hundred|thousand"
+    r"|million|billion|dozens?|(?<!first )(?<!second )half|twice|thrice|doubled?|tripled?"
+    r"|quarters?|(?<!the )thirds?|divided|multiplied|negative"
+    r"|squares?|cubes?|roots?|power|factorial|between|maybe|perhaps|possibly|wrong|guess|another|not"
+    rf"|except|least|most|{_LED_TO}(?:{_SPELLED})(?!-))\b|n['’]t\b|\d,\d{{1,2}}(?!\d)|\d,\d{{4}}"
+    r"|\b(?:more|less|fewer|greater|higher|lower|above|below|over|under)\s+(?:than\s+)?[$€£]?\d"
+    r"|\d\s*(?:more|less|fewer|times)\s+than\b|\d\s*[-−+*/^×÷!]|[-−+*/^×÷?]\s*[$€£]?\d"
+    r"|\d[\w.]*,?\s+and\b(?!\s+\w+)|\d[\w.]*,?\s+and\s+(?:some|an?|then|no|so|he|she|they|we|it|I)\b"
+    r"|\b(?:ou|oder|o|u|або|или|либо|nicht|kein\w*|pas|aucun\w*|non|não|нет|не|mal|fois|veces|si|wenn"
+    r"|falls|moitié|mitad|hälfte|doppelt\w*|doble|au\s+moins|mindestens|al\s+menos)\b"
+    r"|[二三四五六七八九]|至少|最多|\d\s+(?:out\s+of|of|in|to|by|from)\s+[$€£]?\d",
+    re.IGNORECASE,
+)
