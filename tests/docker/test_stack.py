@@ -30,8 +30,8 @@ SQUARE = "```python\nprint(int(input()) ** 2)\n```"
 CASES = {"tests": {"type": "stdio", "cases": [{"stdin": "3\n", "stdout": "9\n"}]}}
 STALL_SECONDS = 5.0
 SLOW = "```python\nimport time\ntime.sleep(2.5)\nprint(int(input()) ** 2)\n```"
-# An address that nobody answers for can end a `connect` with success: the error that Linux tells the
-# socket is gone when Python asks for it. Only a connected socket has a peer.
+# An address that nobody answers for can end a `connect` with success: the error that Linux tells
+# the socket is gone when Python asks for it. Only a connected socket has a peer.
 CONNECT = """
 import socket, sys
 for address in sys.argv[1:]:
