@@ -366,3 +366,63 @@ def test_a_library_to_preload_is_compiled_once(
     beside = tmp_path / "mono_threads.so"
     beside.touch()
     assert installed_toolchains.preloaded(tmp_path / "mono_threads.c") == beside
+
+
+DEVICE_READERS = {
+    "c": """#include <stdio.h>
+int main(void) { FILE *in = fopen("/dev/stdin", "r"); int a, b; fscanf(in, "%d%d", &a, &b);
+printf("%d", a + b); }""",
+    "go": """package main
+import ("fmt"; "os")
+func main() { in, _ := os.Open("/dev/stdin"); var a, b int; fmt.Fscan(in, &a, &b)
+fmt.Println(a + b) }""",
+    "java": """import java.nio.file.*;
+class Main { public static void main(String[] none) throws Exception {
+System.out.println(Files.readAllLines(Path.of("/dev/stdin")).stream()
+.mapToInt(Integer::parseInt).sum()); } }""",
+    "javascript": """import { readFile } from "fs/promises";
+console.log(eval((await readFile("/dev/stdin", "utf8")).trim().replace("\\n", "+")));""",
+    "perl": """open(my $in, "<", "/dev/stdin"); my $t = 0; $t += $_ while <$in>; print $t;""",
+    "php": """<?php echo array_sum(file("/dev/stdin"));""",
+    "lua": """local n = 0 for line in io.lines("/dev/stdin") do n = n + line end print(n)""",
+    "r": """cat(sum(as.integer(readLines(file("/dev/stdin")))))""",
+    "ruby": """puts File.readlines("/dev/stdin").sum(&:to_i)""",
+    "rust": """fn main() { println!("{}", std::fs::read_to_string("/dev/stdin").unwrap().lines()
+.map(|it| it.parse::<i32>().unwrap()).sum::<i32>()); }""",
+    "bash": """mapfile -t all < "${1:-/dev/stdin}"; echo $((all[0] + all[1])) > /dev/stdout""",
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(it, marks=pytest.mark.slow if it in SLOW else ()) for it in DEVICE_READERS],
+)
+def test_standard_input_can_be_read_by_the_name_of_its_device(judge: Judge, name: str) -> None:
+    cases = [{"stdin": "3\n4\n", "stdout": "7"}, {"stdin": "1\n1\n", "stdout": "2"}]
+    tests = Stdio.model_validate({"type": "stdio", "cases": cases})
+    verdict = judge.verdict(name, DEVICE_READERS[name], tests)
+    assert verdict.reason == "passed", verdict
+
+
+def test_an_input_of_many_megabytes_fits_into_the_file_of_the_device(judge: Judge) -> None:
+    case = {"stdin": "a" * 40 * 2**20, "stdout": str(40 * 2**20)}
+    tests = Stdio.model_validate({"type": "stdio", "cases": [case]})
+    source = """local all = io.open("/dev/stdin"):read("a") print(#all)"""
+    verdict = judge.verdict("lua", source, tests)
+    assert verdict.reason == "passed", verdict
+
+
+def test_ruby_says_nothing_of_its_own_and_wakes_its_threads(judge: Judge) -> None:
+    source = """
+require "timeout"
+blocked = Thread.new { STDIN.read; sleep }
+spinning = Thread.new { nil while true }
+begin
+  Timeout.timeout(0.1) { sleep }
+rescue Timeout::Error
+  [blocked, spinning].each(&:kill).each(&:join)
+  puts "woken"
+end
+"""
+    run = judge.run("ruby", source)
+    assert (run.stdout, run.stderr) == (b"woken\n", b""), run

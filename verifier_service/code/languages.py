@@ -28,7 +28,12 @@ import msgspec
 
 from verifier_service.code import installed_toolchains
 from verifier_service.code.compiled_programs import CompiledPrograms
-from verifier_service.code.device_stdin import by_descriptor
+from verifier_service.code.device_stdin import (
+    by_descriptor,
+    by_duplicate,
+    by_file,
+    files_beside,
+)
 from verifier_service.code.installed_toolchains import (
     Step,
     Toolchain,
@@ -120,7 +125,7 @@ class Language:
     source_name: Callable[[bytes], str] | None = None
     """Name of the source's file, where a `{source}` of the toolchain asks for it."""
     rewrite: Callable[[bytes], bytes] | None = None
-    """Replaces what the sandbox lacks in a program's source, before it is built."""
+    """Replaces what the sandbox lacks in a program's source, before `by_file` does."""
     reserved_bytes: int = 0
     """Address space that its runtime reserves and does not use; see `Limits.reserved_bytes`."""
     runtime_bytes: int = 0
@@ -206,9 +211,23 @@ class Language:
         Raises:
             SandboxError: the program could not be compiled, which is our failure.
         """
+        source = by_file(self.rewrite(source) if self.rewrite else source)
+        built = await self._built(runner, source, limits, files, memory_bytes)
+        if isinstance(built, CompileFailure):
+            return built
+        return dataclasses.replace(built, files={**built.files, **files_beside(source)})
+
+    async def _built(
+        self,
+        runner: Runner,
+        source: bytes,
+        limits: Limits | None,
+        files: Mapping[str, bytes],
+        memory_bytes: int,
+    ) -> Program | CompileFailure:
+        """`build`, for a source that was rewritten."""
         if self.find is None:
             return Program(payload=source)
-        source = self.rewrite(source) if self.rewrite else source
         found = self.toolchain()
         texts = {"{source}": self._source_name(source), "{memory_mib}": str(memory_bytes // _MIB)}
         if not found.steps:
@@ -515,6 +534,7 @@ ROWS = (
         aliases=("sh", "shell"),
         find=interpreter("bash", "bash", arguments=("main.sh",), input_name="main.sh"),
         hello=b"echo 1\n",
+        rewrite=by_duplicate,
         syntax_error=re.compile(rb"^main\.sh: line \d+: syntax error", re.MULTILINE),
     ),
     Language(
