@@ -426,3 +426,34 @@ end
 """
     run = judge.run("ruby", source)
     assert (run.stdout, run.stderr) == (b"woken\n", b""), run
+
+
+@pytest.mark.parametrize("package", ["net/http", "os/user"])
+def test_a_package_of_go_that_needs_shared_libraries_does_not_compile(
+    judge: Judge, package: str
+) -> None:
+    source = f'package main\nimport _ "{package}"\nfunc main() {{}}\n'
+    for _ in ("compiled", "kept"):
+        failure = judge.built("go", source)
+        assert isinstance(failure, CompileFailure)
+        assert "net or os/user" in failure.message
+    assert isinstance(judge.built("go", source.replace(package, "net/url")), Program)
+
+
+@pytest.mark.parametrize(
+    ("name", "missing", "reason"),
+    [
+        ("javascript", "require('lodash')", "module_not_found"),
+        ("javascript", "import a from 'lodash'", "module_not_found"),
+        ("javascript", "require('./a')", "runtime_error"),
+        ("ruby", "require 'nokogiri'", "module_not_found"),
+        ("perl", "use Moose;", "module_not_found"),
+        ("lua", "require 'socket'", "module_not_found"),
+        ("r", "library(dplyr)", "module_not_found"),
+    ],
+)
+def test_a_module_that_is_not_installed_is_told_by_its_reason(
+    judge: Judge, name: str, missing: str, reason: str
+) -> None:
+    tests = Stdio.model_validate({"type": "stdio", "cases": NUMBERS})
+    assert judge.verdict(name, missing, tests).reason == reason

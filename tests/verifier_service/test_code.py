@@ -115,7 +115,7 @@ def grader() -> Iterator[Grader]:
         ("- So:\n\t```python\n\ta\n\t\tb\n\t```", "a\n\tb\n"),
         ("- So: ```python\n  a\n  ```", "a\n"),
         ("```python\na\n    ```\nb\n```", "a\n    ```\nb\n"),
-        ("```python\r\na\r\n```\r\n", "a\r\n"),
+        ("```python\r\na\r\n```\r\n", "a\n"),
         ("I write it in ```python\n\n```python\na\n```", "a\n"),
         ("```python\na\n```\nYou find it in ```python", "a\n"),
         ("```python\na\n```\nI wrote it in ```python\nas you asked.", "a\n"),

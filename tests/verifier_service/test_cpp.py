@@ -147,7 +147,7 @@ def test_threads_have_room_for_the_stacks_that_they_ask_for(
 @pytest.mark.slow
 @needs_compiler
 def test_a_thread_that_asks_for_no_stack_has_8_mib(http: httpx.Client) -> None:
-    """With those of the main thread, 64 MiB, fifty threads would take three gigabytes."""
+    """Fifty stacks as large as the main thread's, 64 MiB, would take three gigabytes."""
     source = THREADS.format(num_threads=50, stack_bytes=2**20)
     default = source.replace("pthread_setattr_default_np(&stack);", "")
     (verdict,) = judged(http, default, memory_bytes=2**29)

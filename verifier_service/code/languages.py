@@ -19,6 +19,7 @@ import dataclasses
 import functools
 import platform
 import re
+import struct
 import sysconfig
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -139,6 +140,8 @@ class Language:
     """Text on standard error by which a runtime says that the source is no program."""
     memory_error: re.Pattern[bytes] | None = None
     """Text on standard error by which a runtime says that the memory is used up."""
+    missing_module: re.Pattern[bytes] | None = None
+    """Text on standard error by which a runtime says that a module is not installed."""
     problems: list[str | None] = field(default_factory=list)
     """Advice on what to install, or None, once the toolchain has been tried."""
     found: list[Toolchain] = field(default_factory=list)
@@ -293,6 +296,8 @@ class Language:
                     limits.wall_seconds - run.wall_seconds + run.waited_seconds, MIN_SECONDS
                 ),
             )
+        if found.runtime is None and _needs_loader(content):
+            return dataclasses.replace(run, exit_code=1, stderr=_NOT_STATIC, files={})
         return content
 
     def _started(self, step: Step, content: bytes, texts: Mapping[str, str]) -> Program:
@@ -336,6 +341,8 @@ class Language:
             return CodeReason.MEMORY_LIMIT_EXCEEDED
         if self.syntax_error is not None and self.syntax_error.search(run.stderr):
             return CodeReason.COMPILE_ERROR
+        if self.missing_module is not None and self.missing_module.search(run.stderr):
+            return CodeReason.MODULE_NOT_FOUND
         return None
 
 
@@ -344,6 +351,8 @@ BINARIES = frozenset({"cpp", "c", "rust", "go", "haskell"})
 COMPILED = BINARIES | {"java", "kotlin", "scala", "csharp", "typescript"}
 """Languages with a compiler that runs before the program."""
 _NO_INPUT = ".input"
+_PT_INTERP = 3
+_NOT_STATIC = b"a package needs shared libraries, which programs do not have here: net or os/user"
 
 # A declaration of a public type: "public final class Main".
 _PUBLIC_TYPE = re.compile(
@@ -385,6 +394,17 @@ def _has_main(compiled: bytes) -> bool:
     return b"\x00\x04main" in compiled and b"([Ljava/lang/String;)V" in compiled
 
 
+def _needs_loader(binary: bytes) -> bool:
+    """Whether a program of this machine asks for shared libraries: it has a PT_INTERP."""
+    try:
+        (start,) = struct.unpack_from("<Q", binary, 32)
+        size, number = struct.unpack_from("<HH", binary, 54)
+        kinds = {struct.unpack_from("<I", binary, start + n * size)[0] for n in range(number)}
+    except struct.error:  # cut off; the kernel will say so
+        return False
+    return _PT_INTERP in kinds
+
+
 def _filled(text: str, texts: Mapping[str, str]) -> str:
     for name, value in texts.items():
         text = text.replace(name, value)
@@ -415,6 +435,11 @@ _ON_JAVA: dict[str, Any] = {
     "compile_limits": _PLENTY,
 }
 """Parts of the rows of languages that run on a Java machine."""
+_NODE_MEMORY = re.compile(rb"JavaScript heap out of memory|Array buffer allocation failed")
+# Of a package: a file of the program's own that is missing has a path.
+_NODE_MODULE = re.compile(
+    rb"^Error(?: \[ERR_MODULE_NOT_FOUND\])?: Cannot find (?:module|package) '[^./]", re.M
+)
 ROWS = (
     Language(name="python", tags=("python", "py", "python3"), aliases=("py", "python3")),
     Language(
@@ -441,7 +466,8 @@ ROWS = (
         rewrite=by_descriptor,
         reserved_bytes=2048 * _MIB,
         runtime_bytes=64 * _MIB,
-        memory_error=re.compile(rb"JavaScript heap out of memory|Array buffer allocation failed"),
+        memory_error=_NODE_MEMORY,
+        missing_module=_NODE_MODULE,
         # The place that found it: the loader, and not an `eval` or a `JSON.parse` of the program.
         syntax_error=re.compile(
             rb"^SyntaxError: .*\n    at (?:new Script|internalCompileFunction|wrapSafe|"
@@ -456,7 +482,8 @@ ROWS = (
         find=installed_toolchains.typescript,
         hello=b"const one: number = 1;\nconsole.log(one);\n",
         rewrite=by_descriptor,
-        memory_error=re.compile(rb"JavaScript heap out of memory|Array buffer allocation failed"),
+        memory_error=_NODE_MEMORY,
+        missing_module=_NODE_MODULE,
         reserved_bytes=2048 * _MIB,
         runtime_bytes=64 * _MIB,
         compile_limits=dataclasses.replace(_PLENTY, reserved_bytes=2048 * _MIB),
@@ -553,6 +580,7 @@ ROWS = (
         ),
         hello=b"puts 1\n",
         memory_error=re.compile(rb"\(NoMemoryError\)"),
+        missing_module=re.compile(rb"cannot load such file -- [\w/-]+ \(LoadError\)"),
         reserved_bytes=_HEAVY,
         runtime_bytes=24 * _MIB,
         syntax_error=re.compile(
@@ -591,6 +619,7 @@ ROWS = (
         ),
         hello=b"print 1;\n",
         memory_error=re.compile(rb"^Out of memory", re.MULTILINE),
+        missing_module=re.compile(rb"^Can't locate \S+\.pm in @INC", re.MULTILINE),
         reserved_bytes=16 * _MIB,
         runtime_bytes=8 * _MIB,
         syntax_error=re.compile(
@@ -606,6 +635,7 @@ ROWS = (
         ),
         hello=b"print(1)\n",
         memory_error=re.compile(rb"not enough memory"),
+        missing_module=re.compile(rb": main\.lua:\d+: module '[^']+' not found:"),
         reserved_bytes=16 * _MIB,
         runtime_bytes=4 * _MIB,
         syntax_error=re.compile(rb": main\.lua:\d+: .* near "),
@@ -637,6 +667,7 @@ ROWS = (
         ),
         hello=b"cat(1)\n",
         memory_error=re.compile(rb"cannot allocate vector of size"),
+        missing_module=re.compile(rb"there is no package called \S"),
         reserved_bytes=_HEAVY,
         runtime_bytes=64 * _MIB,
         num_files=1024,  # it does not start with less
