@@ -457,3 +457,31 @@ def test_a_module_that_is_not_installed_is_told_by_its_reason(
 ) -> None:
     tests = Stdio.model_validate({"type": "stdio", "cases": NUMBERS})
     assert judge.verdict(name, missing, tests).reason == reason
+
+
+WIDE = """#include <locale.h>
+#include <stdio.h>
+#include <wchar.h>
+int main(void) { wchar_t text[9]; setlocale(LC_ALL, ""); fgetws(text, 9, stdin);
+wprintf(L"%d %ls", (int)wcslen(text), text); }"""
+ZONES = """package main
+import ("fmt"; "time")
+func main() { zone, _ := time.LoadLocation("Asia/Tokyo"); fmt.Print(time.Unix(0, 0).In(zone)) }"""
+OTHER_FILES = """#include <stdio.h>
+int main(void) {
+const char *names[] = {"/usr/lib/locale/C.utf8/LC_CTYPE", "/usr/share/zoneinfo/Asia/Tokyo",
+"/etc/passwd", "/usr/lib/locale", "/proc/self/maps", "/etc/hostname", "/usr/include/stdio.h"};
+for (int n = 0; n < 7; n++) putchar(fopen(names[n], "r") ? '1' : '0');
+putchar(fopen(names[0], "r+") ? '1' : '0'); }"""
+
+
+def test_static_programs_have_the_locale_and_the_time_zones(judge: Judge) -> None:
+    run = judge.run("c", WIDE, stdin="h\u00e9\u65e5")
+    assert run.stdout.decode() == "3 h\u00e9\u65e5"
+    run = judge.run("cpp", WIDE, stdin="h\u00e9\u65e5")
+    assert run.stdout.decode() == "3 h\u00e9\u65e5"
+    assert judge.run("go", ZONES).stdout == b"1970-01-01 09:00:00 +0900 JST"
+
+
+def test_static_programs_read_no_other_file(judge: Judge) -> None:
+    assert judge.run("c", OTHER_FILES).stdout == b"10000000"

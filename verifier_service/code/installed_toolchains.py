@@ -114,7 +114,11 @@ def gcc(driver_name: str, package: str, source: str, options: Sequence[str]) -> 
         )
         programs = [Path(step.arguments[0]) for step in steps]
         included = _include_directories(driver, options)
-        tools = _tools(programs, [*directories, *included], starter=compiled_launcher())
+        locale = tuple(_locale())
+        read = [*directories, *included, *locale]
+        tools = dataclasses.replace(
+            _tools(programs, read, starter=compiled_launcher()), binary_readable=locale
+        )
         return Toolchain(steps=steps, tools=tools, version=(driver, "-dumpfullversion"))
 
     return find
@@ -296,9 +300,11 @@ def go() -> Toolchain:
             environment=shared,
         ),
     )
+    zones = tuple(_existing("/usr/share/zoneinfo"))
     tools = Tools(
         executable=(tool / "compile", tool / "link"),
-        readable=(packages.resolve(), *_existing("/usr/share/zoneinfo")),
+        readable=(packages.resolve(), *zones),
+        binary_readable=zones,
         calls="go",
         binary_calls="go",
         launcher=compiled_launcher(),
@@ -789,7 +795,12 @@ def _tools(
 
 def _system_files() -> list[Path]:
     """Files that every runtime reads: shared libraries, time zones, and the locale C.UTF-8."""
-    return [*runtime.system_libraries(), *_existing("/usr/lib/locale/C.utf8")]
+    return [*runtime.system_libraries(), *_locale()]
+
+
+def _locale() -> Iterator[Path]:
+    """The locale that every program has by its environment."""
+    return _existing("/usr/lib/locale/C.utf8")
 
 
 def _existing(*paths: str) -> Iterator[Path]:
