@@ -140,6 +140,8 @@ class Language:
     """Text on standard error by which a runtime says that the source is no program."""
     memory_error: re.Pattern[bytes] | None = None
     """Text on standard error by which a runtime says that the memory is used up."""
+    not_static: bytes = b""
+    """Message about a program that was linked with shared libraries; empty where none is."""
     missing_module: re.Pattern[bytes] | None = None
     """Text on standard error by which a runtime says that a module is not installed."""
     problems: list[str | None] = field(default_factory=list)
@@ -296,8 +298,8 @@ class Language:
                     limits.wall_seconds - run.wall_seconds + run.waited_seconds, MIN_SECONDS
                 ),
             )
-        if found.runtime is None and _needs_loader(content):
-            return dataclasses.replace(run, exit_code=1, stderr=_NOT_STATIC, files={})
+        if self.not_static and _needs_loader(content):
+            return dataclasses.replace(run, exit_code=1, stderr=self.not_static, files={})
         return content
 
     def _started(self, step: Step, content: bytes, texts: Mapping[str, str]) -> Program:
@@ -352,7 +354,6 @@ COMPILED = BINARIES | {"java", "kotlin", "scala", "csharp", "typescript"}
 """Languages with a compiler that runs before the program."""
 _NO_INPUT = ".input"
 _PT_INTERP = 3
-_NOT_STATIC = b"a package needs shared libraries, which programs do not have here: net or os/user"
 
 # A declaration of a public type: "public final class Main".
 _PUBLIC_TYPE = re.compile(
@@ -531,6 +532,7 @@ ROWS = (
         find=installed_toolchains.go,
         hello=b'package main\n\nimport "fmt"\n\nfunc main() { fmt.Println(1) }\n',
         memory_error=re.compile(rb"runtime: out of memory|cannot allocate memory"),
+        not_static=b"net or os/user is imported, which needs shared libraries that are not here\n",
         reserved_bytes=800 * _MIB,
         runtime_bytes=8 * _MIB,
         compile_limits=_PLENTY,
