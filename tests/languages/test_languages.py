@@ -366,3 +366,122 @@ def test_a_library_to_preload_is_compiled_once(
     beside = tmp_path / "mono_threads.so"
     beside.touch()
     assert installed_toolchains.preloaded(tmp_path / "mono_threads.c") == beside
+
+
+DEVICE_READERS = {
+    "c": """#include <stdio.h>
+int main(void) { FILE *in = fopen("/dev/stdin", "r"); int a, b; fscanf(in, "%d%d", &a, &b);
+printf("%d", a + b); }""",
+    "go": """package main
+import ("fmt"; "os")
+func main() { in, _ := os.Open("/dev/stdin"); var a, b int; fmt.Fscan(in, &a, &b)
+fmt.Println(a + b) }""",
+    "java": """import java.nio.file.*;
+class Main { public static void main(String[] none) throws Exception {
+System.out.println(Files.readAllLines(Path.of("/dev/stdin")).stream()
+.mapToInt(Integer::parseInt).sum()); } }""",
+    "javascript": """import { readFile } from "fs/promises";
+console.log(eval((await readFile("/dev/stdin", "utf8")).trim().replace("\\n", "+")));""",
+    "perl": """open(my $in, "<", "/dev/stdin"); my $t = 0; $t += $_ while <$in>; print $t;""",
+    "php": """<?php echo array_sum(file("/dev/stdin"));""",
+    "lua": """local n = 0 for line in io.lines("/dev/stdin") do n = n + line end print(n)""",
+    "r": """cat(sum(as.integer(readLines(file("/dev/stdin")))))""",
+    "ruby": """puts File.readlines("/dev/stdin").sum(&:to_i)""",
+    "rust": """fn main() { println!("{}", std::fs::read_to_string("/dev/stdin").unwrap().lines()
+.map(|it| it.parse::<i32>().unwrap()).sum::<i32>()); }""",
+    "bash": """mapfile -t all < "${1:-/dev/stdin}"; echo $((all[0] + all[1])) > /dev/stdout""",
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(it, marks=pytest.mark.slow if it in SLOW else ()) for it in DEVICE_READERS],
+)
+def test_standard_input_can_be_read_by_the_name_of_its_device(judge: Judge, name: str) -> None:
+    cases = [{"stdin": "3\n4\n", "stdout": "7"}, {"stdin": "1\n1\n", "stdout": "2"}]
+    tests = Stdio.model_validate({"type": "stdio", "cases": cases})
+    verdict = judge.verdict(name, DEVICE_READERS[name], tests)
+    assert verdict.reason == "passed", verdict
+
+
+def test_an_input_of_many_megabytes_fits_into_the_file_of_the_device(judge: Judge) -> None:
+    case = {"stdin": "a" * 40 * 2**20, "stdout": str(40 * 2**20)}
+    tests = Stdio.model_validate({"type": "stdio", "cases": [case]})
+    source = """local all = io.open("/dev/stdin"):read("a") print(#all)"""
+    verdict = judge.verdict("lua", source, tests)
+    assert verdict.reason == "passed", verdict
+
+
+def test_ruby_says_nothing_of_its_own_and_wakes_its_threads(judge: Judge) -> None:
+    source = """
+require "timeout"
+blocked = Thread.new { STDIN.read; sleep }
+spinning = Thread.new { nil while true }
+begin
+  Timeout.timeout(0.1) { sleep }
+rescue Timeout::Error
+  [blocked, spinning].each(&:kill).each(&:join)
+  puts "woken"
+end
+"""
+    run = judge.run("ruby", source)
+    assert (run.stdout, run.stderr) == (b"woken\n", b""), run
+
+
+@pytest.mark.parametrize("package", ["net/http", "os/user"])
+def test_a_package_of_go_that_needs_shared_libraries_does_not_compile(
+    judge: Judge, package: str
+) -> None:
+    source = f'package main\nimport _ "{package}"\nfunc main() {{}}\n'
+    for _ in ("compiled", "kept"):
+        failure = judge.built("go", source)
+        assert isinstance(failure, CompileFailure)
+        assert "net or os/user" in failure.message
+    assert isinstance(judge.built("go", source.replace(package, "net/url")), Program)
+
+
+@pytest.mark.parametrize(
+    ("name", "missing", "reason"),
+    [
+        ("javascript", "require('lodash')", "module_not_found"),
+        ("javascript", "import a from 'lodash'", "module_not_found"),
+        ("javascript", "require('./a')", "runtime_error"),
+        ("ruby", "require 'nokogiri'", "module_not_found"),
+        ("perl", "use Moose;", "module_not_found"),
+        ("lua", "require 'socket'", "module_not_found"),
+        ("r", "library(dplyr)", "module_not_found"),
+    ],
+)
+def test_a_module_that_is_not_installed_is_told_by_its_reason(
+    judge: Judge, name: str, missing: str, reason: str
+) -> None:
+    tests = Stdio.model_validate({"type": "stdio", "cases": NUMBERS})
+    assert judge.verdict(name, missing, tests).reason == reason
+
+
+WIDE = """#include <locale.h>
+#include <stdio.h>
+#include <wchar.h>
+int main(void) { wchar_t text[9]; setlocale(LC_ALL, ""); fgetws(text, 9, stdin);
+wprintf(L"%d %ls", (int)wcslen(text), text); }"""
+ZONES = """package main
+import ("fmt"; "time")
+func main() { zone, _ := time.LoadLocation("Asia/Tokyo"); fmt.Print(time.Unix(0, 0).In(zone)) }"""
+OTHER_FILES = """#include <stdio.h>
+int main(void) {
+const char *names[] = {"/usr/lib/locale/C.utf8/LC_CTYPE", "/usr/share/zoneinfo/Asia/Tokyo",
+"/etc/passwd", "/usr/lib/locale", "/proc/self/maps", "/etc/hostname", "/usr/include/stdio.h"};
+for (int n = 0; n < 7; n++) putchar(fopen(names[n], "r") ? '1' : '0');
+putchar(fopen(names[0], "r+") ? '1' : '0'); }"""
+
+
+def test_static_programs_have_the_locale_and_the_time_zones(judge: Judge) -> None:
+    run = judge.run("c", WIDE, stdin="h\u00e9\u65e5")
+    assert run.stdout.decode() == "3 h\u00e9\u65e5"
+    run = judge.run("cpp", WIDE, stdin="h\u00e9\u65e5")
+    assert run.stdout.decode() == "3 h\u00e9\u65e5"
+    assert judge.run("go", ZONES).stdout == b"1970-01-01 09:00:00 +0900 JST"
+
+
+def test_static_programs_read_no_other_file(judge: Judge) -> None:
+    assert judge.run("c", OTHER_FILES).stdout == b"10000000"

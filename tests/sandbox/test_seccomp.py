@@ -367,6 +367,9 @@ RULES_OF_RUNTIMES: dict[tuple[str, str], tuple[Arguments, Arguments, int]] = {
     # runtime, call: arguments that are permitted, others, and the error of those
     ("node", "eventfd2"): ([(0, 0o2004000)], [(0, 1)], errno.EPERM),
     ("ruby", "eventfd2"): ([(0, 0o2004000)], [(0, 1)], errno.EPERM),
+    ("ruby", "timer_create"): ([], [(0,), (1,), (2**32 - 6,)], 0),
+    ("ruby", "timer_settime"): ([], [(0, 0), (0, 1)], 0),
+    ("ruby", "timer_delete"): ([], [(0,)], 0),
     ("go", "clone"): (
         [(0x50F00,), (0xD0F00,), (GLIBC_THREAD,)],
         [(SIGCHLD,), (0x50B00,), (0x50F00 | 0x10000000,), (0x40F00,)],

@@ -22,7 +22,14 @@ from hypothesis import strategies as st
 from tests.shared_data import Row, shared_data
 from verifier_service.code import value_codec
 from verifier_service.code.assertions import AssertionCode
-from verifier_service.code.device_stdin import by_descriptor
+from verifier_service.code.device_stdin import (
+    STDIN_FILE,
+    by_descriptor,
+    by_duplicate,
+    by_file,
+    files_beside,
+    with_stdin,
+)
 from verifier_service.code.extraction import last_block
 from verifier_service.code.findings import Findings
 from verifier_service.code.languages import LANGUAGES
@@ -108,7 +115,7 @@ def grader() -> Iterator[Grader]:
         ("- So:\n\t```python\n\ta\n\t\tb\n\t```", "a\n\tb\n"),
         ("- So: ```python\n  a\n  ```", "a\n"),
         ("```python\na\n    ```\nb\n```", "a\n    ```\nb\n"),
-        ("```python\r\na\r\n```\r\n", "a\r\n"),
+        ("```python\r\na\r\n```\r\n", "a\n"),
         ("I write it in ```python\n\n```python\na\n```", "a\n"),
         ("```python\na\n```\nYou find it in ```python", "a\n"),
         ("```python\na\n```\nI wrote it in ```python\nas you asked.", "a\n"),
@@ -185,6 +192,11 @@ def test_a_line_that_is_nearly_a_fence_takes_time_linear_in_it() -> None:
             assert last_block(f"{fence}{pad * 2_000_000}`\n", ("python",)) is None
 
 
+def test_returns_and_a_byte_order_mark_are_no_part_of_a_program() -> None:
+    text = "So:\r\n```bash\r\n\ufeffread a b\r\necho $b\r\n```\r\n"
+    assert last_block(text, ("bash",)) == "read a b\necho $b\n"
+
+
 @pytest.mark.parametrize(
     ("source", "built"),
     [
@@ -197,10 +209,38 @@ def test_a_line_that_is_nearly_a_fence_takes_time_linear_in_it() -> None:
         ("f.createReadStream(`/dev/stdin`, {end: 9})", "f.createReadStream('',{fd:0,end: 9})"),
         ("console.log('/dev/stdin')", "console.log('/dev/stdin')"),
         ("readFileSync(0)", "readFileSync(0)"),
+        ("promises.readFile('/dev/stdin')", "promises.readFile('/dev/stdin')"),
     ],
 )
 def test_node_reads_standard_input_by_the_name_of_its_device(source: str, built: str) -> None:
     assert by_descriptor(source.encode()).decode() == built
+
+
+@pytest.mark.parametrize(
+    ("source", "built"),
+    [
+        ("done < /dev/stdin", "done <&0"),
+        ("read -r a </dev/stdin; b", "read -r a <&0; b"),
+        ('mapfile -t a < "/dev/stdin"', "mapfile -t a <&0"),
+        ("done <${1-/dev/stdin}", "done <&0"),
+        ("echo a >>/dev/stderr", "echo a >&2"),
+        ("f 2> /dev/stdout)", "f 2>&1)"),
+        ("f > /dev/stdout2", "f > /dev/stdout2"),
+        ("f <<< /dev/stdin", "f <<< /dev/stdin"),
+        ("f &>/dev/stderr", "f &>/dev/stderr"),
+        ("a=/dev/stdin", "a=/dev/stdin"),
+    ],
+)
+def test_bash_redirects_to_descriptors_in_place_of_devices(source: str, built: str) -> None:
+    assert by_duplicate(source.encode()).decode() == built
+
+
+def test_a_file_takes_the_place_of_the_device_only_in_quotes() -> None:
+    assert by_file(b"open(F, '< /dev/stdin')") == b"open(F, '< .dev-stdin')"
+    kept = b"# reads /dev/stdin\nx = '/dev/stdin.txt'"
+    assert by_file(kept) == kept
+    assert files_beside(b"process.stdin") == {}
+    assert with_stdin({STDIN_FILE: b"", "a": b"b"}, b"c") == {STDIN_FILE: b"c", "a": b"b"}
 
 
 # What crosses between program and judge

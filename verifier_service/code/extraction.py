@@ -68,10 +68,15 @@ def last_block(
             found.setdefault((not block.is_whole, rank), []).append(block.content)
     if not found:
         return None
-    counting = found[min(found)]
+    counting = [_as_source(content) for content in found[min(found)]]
     if is_preferred is None or len(counting) == 1:
         return counting[-1]
     return next(filter(is_preferred, reversed(counting)), counting[-1])
+
+
+def _as_source(content: str) -> str:
+    """A block without a byte order mark and returns at the ends of lines, which came on the way."""
+    return content.removeprefix("\ufeff").replace("\r\n", "\n")
 
 
 def tags_of_blocks(text: str) -> set[str]:

@@ -92,7 +92,7 @@ def gcc(driver_name: str, package: str, source: str, options: Sequence[str]) -> 
         driver = located(driver_name, package)
         archive = _static_library(driver, driver_name)
         linker = _part(ask(driver, "-print-prog-name=ld"), driver_name)
-        commands = _commands(driver, *options, source, "-lm", "-o", OUTPUT_FILE)
+        commands = _commands(driver, *options, source, *_STACKS_PART, "-o", OUTPUT_FILE)
         if len(commands) != 3:
             raise ToolchainError(f"{driver_name} would start {len(commands)} programs, not 3")
         compiler, assembler, collector = commands
@@ -106,14 +106,47 @@ def gcc(driver_name: str, package: str, source: str, options: Sequence[str]) -> 
                 arguments=_renamed(assembler, {assembly: "main.s", binary: OUTPUT_FILE}),
                 input_name="main.s",
             ),
-            Step(arguments=_renamed(link, {binary: "main.o"}), input_name="main.o"),
+            Step(
+                arguments=_renamed(link, {binary: "main.o"}),
+                input_name="main.o",
+                files={_STACKS_NAME: _stacks_of_threads(driver)},
+            ),
         )
         programs = [Path(step.arguments[0]) for step in steps]
         included = _include_directories(driver, options)
-        tools = _tools(programs, [*directories, *included], starter=compiled_launcher())
+        locale = tuple(_locale())
+        read = [*directories, *included, *locale]
+        tools = dataclasses.replace(
+            _tools(programs, read, starter=compiled_launcher()), binary_readable=locale
+        )
         return Toolchain(steps=steps, tools=tools, version=(driver, "-dumpfullversion"))
 
     return find
+
+
+# The C library gives each thread a stack as large as the main thread's may become, which is 64 MiB
+# here: ten threads would take all address space. This is what they have on other machines.
+_STACKS = """
+#define _GNU_SOURCE
+#include <pthread.h>
+__attribute__((constructor(101))) static void bound_stacks_of_threads(void) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 8 << 20);
+    pthread_setattr_default_np(&attributes);
+}
+"""
+_STACKS_NAME = "stacks.o"
+_STACKS_PART = ("-x", "none", _STACKS_NAME, "-lm")
+
+
+def _stacks_of_threads(driver: str) -> bytes:
+    """The object file of `_STACKS`. Raises ToolchainError."""
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory, "stacks.c").write_text(_STACKS)
+        options = ("-x", "c", "-O2", "-c", "stacks.c", "-o", _STACKS_NAME)
+        run_tool(driver, *options, directory=directory)
+        return Path(directory, _STACKS_NAME).read_bytes()
 
 
 def _static_library(driver: str, name: str) -> Path:
@@ -267,9 +300,11 @@ def go() -> Toolchain:
             environment=shared,
         ),
     )
+    zones = tuple(_existing("/usr/share/zoneinfo"))
     tools = Tools(
         executable=(tool / "compile", tool / "link"),
-        readable=(packages.resolve(), *_existing("/usr/share/zoneinfo")),
+        readable=(packages.resolve(), *zones),
+        binary_readable=zones,
         calls="go",
         binary_calls="go",
         launcher=compiled_launcher(),
@@ -760,7 +795,12 @@ def _tools(
 
 def _system_files() -> list[Path]:
     """Files that every runtime reads: shared libraries, time zones, and the locale C.UTF-8."""
-    return [*runtime.system_libraries(), *_existing("/usr/lib/locale/C.utf8")]
+    return [*runtime.system_libraries(), *_locale()]
+
+
+def _locale() -> Iterator[Path]:
+    """The locale that every program has by its environment."""
+    return _existing("/usr/lib/locale/C.utf8")
 
 
 def _existing(*paths: str) -> Iterator[Path]:

@@ -19,6 +19,7 @@ import dataclasses
 import functools
 import platform
 import re
+import struct
 import sysconfig
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -28,7 +29,12 @@ import msgspec
 
 from verifier_service.code import installed_toolchains
 from verifier_service.code.compiled_programs import CompiledPrograms
-from verifier_service.code.device_stdin import by_descriptor
+from verifier_service.code.device_stdin import (
+    by_descriptor,
+    by_duplicate,
+    by_file,
+    files_beside,
+)
 from verifier_service.code.installed_toolchains import (
     Step,
     Toolchain,
@@ -120,7 +126,7 @@ class Language:
     source_name: Callable[[bytes], str] | None = None
     """Name of the source's file, where a `{source}` of the toolchain asks for it."""
     rewrite: Callable[[bytes], bytes] | None = None
-    """Replaces what the sandbox lacks in a program's source, before it is built."""
+    """Replaces what the sandbox lacks in a program's source, before `by_file` does."""
     reserved_bytes: int = 0
     """Address space that its runtime reserves and does not use; see `Limits.reserved_bytes`."""
     runtime_bytes: int = 0
@@ -134,6 +140,10 @@ class Language:
     """Text on standard error by which a runtime says that the source is no program."""
     memory_error: re.Pattern[bytes] | None = None
     """Text on standard error by which a runtime says that the memory is used up."""
+    not_static: bytes = b""
+    """Message about a program that was linked with shared libraries; empty where none is."""
+    missing_module: re.Pattern[bytes] | None = None
+    """Text on standard error by which a runtime says that a module is not installed."""
     problems: list[str | None] = field(default_factory=list)
     """Advice on what to install, or None, once the toolchain has been tried."""
     found: list[Toolchain] = field(default_factory=list)
@@ -206,9 +216,23 @@ class Language:
         Raises:
             SandboxError: the program could not be compiled, which is our failure.
         """
+        source = by_file(self.rewrite(source) if self.rewrite else source)
+        built = await self._built(runner, source, limits, files, memory_bytes)
+        if isinstance(built, CompileFailure):
+            return built
+        return dataclasses.replace(built, files={**built.files, **files_beside(source)})
+
+    async def _built(
+        self,
+        runner: Runner,
+        source: bytes,
+        limits: Limits | None,
+        files: Mapping[str, bytes],
+        memory_bytes: int,
+    ) -> Program | CompileFailure:
+        """`build`, for a source that was rewritten."""
         if self.find is None:
             return Program(payload=source)
-        source = self.rewrite(source) if self.rewrite else source
         found = self.toolchain()
         texts = {"{source}": self._source_name(source), "{memory_mib}": str(memory_bytes // _MIB)}
         if not found.steps:
@@ -274,6 +298,8 @@ class Language:
                     limits.wall_seconds - run.wall_seconds + run.waited_seconds, MIN_SECONDS
                 ),
             )
+        if self.not_static and _needs_loader(content):
+            return dataclasses.replace(run, exit_code=1, stderr=self.not_static, files={})
         return content
 
     def _started(self, step: Step, content: bytes, texts: Mapping[str, str]) -> Program:
@@ -317,6 +343,8 @@ class Language:
             return CodeReason.MEMORY_LIMIT_EXCEEDED
         if self.syntax_error is not None and self.syntax_error.search(run.stderr):
             return CodeReason.COMPILE_ERROR
+        if self.missing_module is not None and self.missing_module.search(run.stderr):
+            return CodeReason.MODULE_NOT_FOUND
         return None
 
 
@@ -325,6 +353,7 @@ BINARIES = frozenset({"cpp", "c", "rust", "go", "haskell"})
 COMPILED = BINARIES | {"java", "kotlin", "scala", "csharp", "typescript"}
 """Languages with a compiler that runs before the program."""
 _NO_INPUT = ".input"
+_PT_INTERP = 3
 
 # A declaration of a public type: "public final class Main".
 _PUBLIC_TYPE = re.compile(
@@ -366,6 +395,17 @@ def _has_main(compiled: bytes) -> bool:
     return b"\x00\x04main" in compiled and b"([Ljava/lang/String;)V" in compiled
 
 
+def _needs_loader(binary: bytes) -> bool:
+    """Whether a program of this machine asks for shared libraries: it has a PT_INTERP."""
+    try:
+        (start,) = struct.unpack_from("<Q", binary, 32)
+        size, number = struct.unpack_from("<HH", binary, 54)
+        kinds = {struct.unpack_from("<I", binary, start + n * size)[0] for n in range(number)}
+    except struct.error:  # cut off; the kernel will say so
+        return False
+    return _PT_INTERP in kinds
+
+
 def _filled(text: str, texts: Mapping[str, str]) -> str:
     for name, value in texts.items():
         text = text.replace(name, value)
@@ -396,6 +436,11 @@ _ON_JAVA: dict[str, Any] = {
     "compile_limits": _PLENTY,
 }
 """Parts of the rows of languages that run on a Java machine."""
+_NODE_MEMORY = re.compile(rb"JavaScript heap out of memory|Array buffer allocation failed")
+# Of a package: a file of the program's own that is missing has a path.
+_NODE_MODULE = re.compile(
+    rb"^Error(?: \[ERR_MODULE_NOT_FOUND\])?: Cannot find (?:module|package) '[^./]", re.M
+)
 ROWS = (
     Language(name="python", tags=("python", "py", "python3"), aliases=("py", "python3")),
     Language(
@@ -422,7 +467,8 @@ ROWS = (
         rewrite=by_descriptor,
         reserved_bytes=2048 * _MIB,
         runtime_bytes=64 * _MIB,
-        memory_error=re.compile(rb"JavaScript heap out of memory|Array buffer allocation failed"),
+        memory_error=_NODE_MEMORY,
+        missing_module=_NODE_MODULE,
         # The place that found it: the loader, and not an `eval` or a `JSON.parse` of the program.
         syntax_error=re.compile(
             rb"^SyntaxError: .*\n    at (?:new Script|internalCompileFunction|wrapSafe|"
@@ -437,7 +483,8 @@ ROWS = (
         find=installed_toolchains.typescript,
         hello=b"const one: number = 1;\nconsole.log(one);\n",
         rewrite=by_descriptor,
-        memory_error=re.compile(rb"JavaScript heap out of memory|Array buffer allocation failed"),
+        memory_error=_NODE_MEMORY,
+        missing_module=_NODE_MODULE,
         reserved_bytes=2048 * _MIB,
         runtime_bytes=64 * _MIB,
         compile_limits=dataclasses.replace(_PLENTY, reserved_bytes=2048 * _MIB),
@@ -485,6 +532,7 @@ ROWS = (
         find=installed_toolchains.go,
         hello=b'package main\n\nimport "fmt"\n\nfunc main() { fmt.Println(1) }\n',
         memory_error=re.compile(rb"runtime: out of memory|cannot allocate memory"),
+        not_static=b"net or os/user is imported, which needs shared libraries that are not here\n",
         reserved_bytes=800 * _MIB,
         runtime_bytes=8 * _MIB,
         compile_limits=_PLENTY,
@@ -515,6 +563,7 @@ ROWS = (
         aliases=("sh", "shell"),
         find=interpreter("bash", "bash", arguments=("main.sh",), input_name="main.sh"),
         hello=b"echo 1\n",
+        rewrite=by_duplicate,
         syntax_error=re.compile(rb"^main\.sh: line \d+: syntax error", re.MULTILINE),
     ),
     Language(
@@ -533,6 +582,7 @@ ROWS = (
         ),
         hello=b"puts 1\n",
         memory_error=re.compile(rb"\(NoMemoryError\)"),
+        missing_module=re.compile(rb"cannot load such file -- [\w/-]+ \(LoadError\)"),
         reserved_bytes=_HEAVY,
         runtime_bytes=24 * _MIB,
         syntax_error=re.compile(
@@ -571,6 +621,7 @@ ROWS = (
         ),
         hello=b"print 1;\n",
         memory_error=re.compile(rb"^Out of memory", re.MULTILINE),
+        missing_module=re.compile(rb"^Can't locate \S+\.pm in @INC", re.MULTILINE),
         reserved_bytes=16 * _MIB,
         runtime_bytes=8 * _MIB,
         syntax_error=re.compile(
@@ -586,6 +637,7 @@ ROWS = (
         ),
         hello=b"print(1)\n",
         memory_error=re.compile(rb"not enough memory"),
+        missing_module=re.compile(rb": main\.lua:\d+: module '[^']+' not found:"),
         reserved_bytes=16 * _MIB,
         runtime_bytes=4 * _MIB,
         syntax_error=re.compile(rb": main\.lua:\d+: .* near "),
@@ -617,6 +669,7 @@ ROWS = (
         ),
         hello=b"cat(1)\n",
         memory_error=re.compile(rb"cannot allocate vector of size"),
+        missing_module=re.compile(rb"there is no package called \S"),
         reserved_bytes=_HEAVY,
         runtime_bytes=64 * _MIB,
         num_files=1024,  # it does not start with less

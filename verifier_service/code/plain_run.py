@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
+from verifier_service.code.device_stdin import with_stdin
 from verifier_service.code.installed_toolchains import ToolchainError
 from verifier_service.code.languages import (
     LANGUAGES,
@@ -23,6 +24,7 @@ from verifier_service.code.languages import (
     LanguageName,
     language_version,
 )
+from verifier_service.code.repeated_program import room_for
 from verifier_service.completion import Completion
 from verifier_service.reason import Reason
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits
@@ -184,16 +186,18 @@ async def run_program(runner: Runner, source: str, options: RunOptions) -> RunRe
     if isinstance(program, CompileFailure):
         return RunReport(compiled=ProcessReport.of(program.execution), run=None, version=version)
     compiled = _compiled(time.perf_counter() - start) if language.is_compiled else None
+    stdin = options.stdin.encode("utf-8", "surrogatepass")
+    files = with_stdin({**options.files, **program.files}, stdin)
     program = dataclasses.replace(
         program,
-        stdin=options.stdin.encode("utf-8", "surrogatepass"),
+        stdin=stdin,
         arguments=options.arguments,
-        files={**options.files, **program.files},
+        files=files,
         fetched_files=options.fetched_files,
     )
     if options.is_session:
         program = dataclasses.replace(program, entry="cells")
-    limits = language.run_limits(_run_limits(options))
+    limits = language.run_limits(_run_limits(options, files))
     execution = await runner.run(program, limits, result=options.is_session)
     return RunReport(
         compiled=compiled,
@@ -218,9 +222,9 @@ def _compile_limits(language: Language, options: RunOptions) -> Limits:
     )
 
 
-def _run_limits(options: RunOptions) -> Limits:
+def _run_limits(options: RunOptions, files: Mapping[str, bytes]) -> Limits:
     seconds = max(options.run_seconds, MIN_SECONDS)
-    has_files = bool(options.files or options.fetched_files)
+    has_files = bool(files or options.fetched_files)
     return Limits(
         cpu_seconds=seconds,
         wall_seconds=seconds,
@@ -228,7 +232,7 @@ def _run_limits(options: RunOptions) -> Limits:
         idle_seconds=None,  # the caller says how long it may take, whatever it does
         memory_bytes=options.memory_bytes,
         output_bytes=options.output_bytes,
-        file_bytes=SPACE_BYTES if has_files else 0,
+        file_bytes=max(SPACE_BYTES, room_for(files)) if has_files else 0,
     )
 
 

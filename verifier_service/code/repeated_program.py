@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from verifier_service.code.device_stdin import with_stdin
 from verifier_service.sandbox.execution import Execution, Limits, Program
 from verifier_service.sandbox.runner import Runner, zygote_kind_of
 
@@ -83,7 +84,7 @@ class RepeatedProgram:
             files: files in its working directory, besides those that it always has.
             output_bytes: output that it may have, where that is more than its limit.
         """
-        given = {**self._files, **(files or {})}
+        given = with_stdin({**self._files, **(files or {})}, encoded(stdin))
         program = dataclasses.replace(
             self.program, stdin=encoded(stdin), arguments=arguments, files=given
         )

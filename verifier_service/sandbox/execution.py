@@ -69,6 +69,8 @@ class Tools:
     """Devices that may be read and written."""
     calls: str = ""
     """Name of more system calls, in `system_calls.CALLS_OF_RUNTIMES`; empty for none."""
+    binary_readable: tuple[Path, ...] = ()
+    """Those of the readable ones that the programs which the tools make may read as well."""
     binary_calls: str = ""
     """Name of those of the programs that the tools make, which the entry `binary` starts."""
     launcher: bytes = b""

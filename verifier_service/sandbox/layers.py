@@ -208,9 +208,10 @@ class Layers:
     def _make_rulesets(
         self, packages: list[Path], scratch: Path | None, tools: Tools | None
     ) -> None:
+        readable = tools.binary_readable if tools else ()
         for writes in (False, True):
             self._rulesets[writes] = landlock.Ruleset(
-                readable=() if self._executes else runtime.readable_paths(packages),
+                readable=readable if self._executes else runtime.readable_paths(packages),
                 listable=() if self._executes else runtime.standard_library(),
                 writable=runtime.DEVICES,
                 scratch=scratch if writes else None,

@@ -361,6 +361,7 @@ class Runner:
             packages=packages,
             executable=[str(path) for path in tools.executable],
             readable=[str(path) for path in tools.readable],
+            binary_readable=[str(path) for path in tools.binary_readable],
             devices=[str(path) for path in tools.devices],
             calls=tools.calls,
             binary_calls=tools.binary_calls,

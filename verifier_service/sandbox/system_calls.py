@@ -376,7 +376,14 @@ _CLONE_OF_GO = (0x50F00, 0xD0F00)
 
 CALLS_OF_RUNTIMES: dict[str, dict[str, SystemCall]] = {
     "node": {"eventfd2": _EVENTFD},
-    "ruby": {"eventfd2": _EVENTFD},
+    "ruby": {
+        "eventfd2": _EVENTFD,
+        # Refused, its first line of stderr would be a warning. It gets no timer, and so never the
+        # signal that would wake a blocked thread once more.
+        "timer_create": SystemCall(222, 107, "start of Ruby", (), 0),
+        "timer_settime": SystemCall(223, 110, "threads of Ruby that are woken", (), 0),
+        "timer_delete": SystemCall(226, 111, "end of Ruby", (), 0),
+    },
     "java": {"sched_getaffinity": _GETAFFINITY_OF_THREADS},
     "r": {},
     "go": {

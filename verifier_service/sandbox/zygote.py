@@ -123,6 +123,8 @@ class ZygoteConfig:
     """`Tools.executable`; used by the kind `native` only."""
     readable: list[str]
     """`Tools.readable`; used by the kind `native` only."""
+    binary_readable: list[str]
+    """`Tools.binary_readable`; used by the kind `native` only."""
     devices: list[str]
     """`Tools.devices`; used by the kind `native` only."""
     calls: str
@@ -346,6 +348,7 @@ class _Zygote:
         return Tools(
             executable=tuple(map(Path, self._config.executable)),
             readable=tuple(map(Path, self._config.readable)),
+            binary_readable=tuple(map(Path, self._config.binary_readable)),
             devices=tuple(map(Path, self._config.devices)),
             calls=self._config.calls,
             binary_calls=self._config.binary_calls,

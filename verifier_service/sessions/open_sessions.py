@@ -220,6 +220,7 @@ class OpenSessions:
             packages={},
             executable=[str(path) for path in tools.executable],
             readable=[str(path) for path in tools.readable],
+            binary_readable=[],
             devices=[str(path) for path in tools.devices],
             calls=tools.calls,
             binary_calls=tools.binary_calls,
