@@ -72,9 +72,9 @@ class ServiceAccess:
 
     @property
     def is_on_this_machine(self) -> bool:
-        """Whether the address is a loopback's."""
+        """Whether the address is a loopback's, or the one that reaches any of the machine's own."""
         host = urlsplit(self.url).hostname or ""
-        return host in ("localhost", "::1") or bool(_LOOPBACK.fullmatch(host))
+        return host in ("localhost", "::1", "0.0.0.0", "::") or bool(_LOOPBACK.fullmatch(host))
 
     @property
     def proxy_advice(self) -> str:

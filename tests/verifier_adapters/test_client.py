@@ -191,8 +191,9 @@ def proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("proxy")
 def test_a_service_on_this_machine_is_asked_without_a_proxy(service_url: str) -> None:
-    for url in (service_url, service_url.replace("127.0.0.1", "localhost")):
-        assert Verifier(url).score(["4"], {"answer": "4"})[0].reward == 1.0
+    for host in ("127.0.0.1", "localhost", "0.0.0.0"):
+        verifier = Verifier(service_url.replace("127.0.0.1", host))
+        assert verifier.score(["4"], {"answer": "4"})[0].reward == 1.0
 
 
 @pytest.mark.usefixtures("proxy")
