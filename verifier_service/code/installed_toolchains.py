@@ -101,7 +101,11 @@ def gcc(driver_name: str, package: str, source: str, options: Sequence[str]) -> 
         link, directories = _link(driver, linker, archive, collector)
         assembly, binary = _output_of(compiler), _output_of(assembler)
         steps = (
-            Step(arguments=_renamed(compiler, {assembly: OUTPUT_FILE}), input_name=source),
+            Step(
+                arguments=_renamed(compiler, {assembly: OUTPUT_FILE}),
+                input_name=source,
+                environment={"LC_ALL": "C"},  # quotes in its messages are those of ASCII
+            ),
             Step(
                 arguments=_renamed(assembler, {assembly: "main.s", binary: OUTPUT_FILE}),
                 input_name="main.s",
