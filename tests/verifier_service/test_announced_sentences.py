@@ -88,6 +88,8 @@ WRONG = [
     ("42", "Antwort: Nora hat nicht 42 Pflaumen."),
     ("42", "Réponse: Nora paie 42 ou 60 euros par mois."),
     ("42", "答案:他没有42个苹果。"),
+    ("42", "Answer: 42 too many."),
+    ("42", "Answer: It is a multiple of 42."),
     # Sentences that tell what to do, and labels.
     ("42", "Answer: We need to find 42 numbers."),
     ("42", "Answer: See the solution in step 42 above."),

@@ -100,12 +100,14 @@ def _stated_number(statement: str, numbers: Sequence[re.Match[str]]) -> str | No
     """The number that a whole sentence states; None where words change it, or for several."""
     if _LABELLED_RESULT.fullmatch(statement) is not None:
         return _last_amount(statement, numbers)
-    if _CHANGES.search(statement) or CHANGES.search(statement):
+    if _CHANGES.search(statement) or CHANGES.search(statement) or _OPTION.match(statement):
         return None
     if (first := amount_of_sentence(statement) or number_of_subject(statement)) is not None:
         return first
     if (result := closing_result(statement)) is not None:
         return number_text(statement[slice(*result)])
+    if numbers[0].start() == 0:  # `5 too many`
+        return None
     if len(numbers) == 1:
         return _last_amount(statement, numbers)
     place = _place_of_statement(statement, numbers)
@@ -130,6 +132,8 @@ def _place_of_statement(statement: str, numbers: Sequence[re.Match[str]]) -> int
     return place if are_led_to and _GOES_ON.search(statement) is None else None
 
 
+# The label of an option: the `C. ` of `C. 12 apples`.
+_OPTION = re.compile(r"\(?[A-J][).:]\s")
 # The verb right before the number that a sentence states: the `is ` of `The cost is $5.`
 _IS = re.compile(
     r"(?:\b(?:is|are|was|were|equals|(?:will|would)\s+be)|=)\s+"
@@ -218,12 +222,13 @@ _CHANGES = re.compile(
     r"|million|billion|dozens?|(?<!first )(?<!second )half|twice|thrice|doubled?|tripled?"
     r"|quarters?|(?<!the )thirds?|divided|multiplied|negative"
     r"|squares?|cubes?|roots?|power|factorial|between|maybe|perhaps|possibly|wrong|guess|another|not"
+    r"|opposite|reciprocal|inverse|complement|divisible|multiples?|close|hidden|decoy|number\s+with"
     rf"|except|least|most|{_LED_TO}(?:{_SPELLED})(?!-))\b|n['’]t\b|\d,\d{{1,2}}(?!\d)|\d,\d{{4}}"
     r"|\b(?:more|less|fewer|greater|higher|lower|above|below|over|under)\s+(?:than\s+)?[$€£]?\d"
     r"|\d\s*(?:more|less|fewer|times)\s+than\b|\d\s*[-−+*/^×÷!]|[-−+*/^×÷?]\s*[$€£]?\d"
     r"|\d[\w.]*,?\s+and\b(?!\s+\w+)|\d[\w.]*,?\s+and\s+(?:some|an?|then|no|so|he|she|they|we|it|I)\b"
     r"|\b(?:ou|oder|o|u|або|или|либо|nicht|kein\w*|pas|aucun\w*|non|não|нет|не|mal|fois|veces|si|wenn"
     r"|falls|moitié|mitad|hälfte|doppelt\w*|doble|au\s+moins|mindestens|al\s+menos)\b"
-    r"|[二三四五六七八九]|至少|最多|\d\s+(?:out\s+of|of|in|to|by|from)\s+[$€£]?\d",
+    r"|[=？吗嗎二三四五六七八九]|至少|最多|\d\s+(?:out\s+of|of|in|to|by|from)\s+[$€£]?\d",
     re.IGNORECASE,
 )

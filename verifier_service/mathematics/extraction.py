@@ -433,7 +433,8 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     whole, statement = statement, without_reason(statement)
     if any(map(str.isdigit, whole)) and not any(map(str.isdigit, statement)):
         statement = whole
-    if (value := _number_stated(statement, whole, rest)) != statement:
+    is_heading = announcement[0].rstrip(" *\n").endswith((":", "\uff1a")) or statement[:1].isupper()
+    if is_heading and (value := _number_stated(statement, whole, rest)) != statement:
         return Extraction("answer_phrase", (value,), sentence=statement)
     return Extraction("answer_phrase", (statement,))
 
