@@ -100,7 +100,9 @@ def _stated_number(statement: str, numbers: Sequence[re.Match[str]]) -> str | No
     """The number that a whole sentence states; None where words change it, or for several."""
     if _LABELLED_RESULT.fullmatch(statement) is not None:
         return _last_amount(statement, numbers)
-    if _CHANGES.search(statement) or CHANGES.search(statement) or _OPTION.match(statement):
+    if any(one.search(statement) for one in (_CHANGES, CHANGES, _LETTER)) or _OPTION.match(
+        statement
+    ):
         return None
     if (first := amount_of_sentence(statement) or number_of_subject(statement)) is not None:
         return first
@@ -132,6 +134,8 @@ def _place_of_statement(statement: str, numbers: Sequence[re.Match[str]]) -> int
     return place if are_led_to and _GOES_ON.search(statement) is None else None
 
 
+# A letter of mathematics, or a sign of it: the `x` of `x is 6 over y`, the `π` of `36π`.
+_LETTER = re.compile(r"(?<![A-Za-z'’])(?<!\d )[b-hj-z](?![A-Za-z'’])|[π√|∞]|\bprobably\b")
 # The label of an option: the `C. ` of `C. 12 apples`.
 _OPTION = re.compile(r"\(?[A-J][).:]\s")
 # The verb right before the number that a sentence states: the `is ` of `The cost is $5.`
