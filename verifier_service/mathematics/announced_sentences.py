@@ -40,7 +40,7 @@ _PLAIN_END = re.compile(
 )
 
 
-def number_of_sentence(statement: str, behind: str) -> str:
+def number_of_sentence(statement: str, behind: str, *, is_sentence: bool = True) -> str:
     """The number that an announced sentence of prose states; the statement if it states none.
 
     >>> number_of_sentence("It will take 13 years", "")
@@ -54,6 +54,7 @@ def number_of_sentence(statement: str, behind: str) -> str:
         statement: the sentence, or any other statement.
         behind: the text behind it. Where that has a number, the sentence may be the beginning of
             a solution.
+        is_sentence: whether it may be a sentence of its own, not the end of `The answer is`.
     """
     statement = _STEP.sub("", statement, count=1)
     if statement.count(" ") < 2 and not _is_unspaced(statement):
@@ -67,7 +68,8 @@ def number_of_sentence(statement: str, behind: str) -> str:
     stated = None
     if len(numbers) == 1 and _BEFORE_NUMBER.fullmatch(statement, 0, start):
         stated = numbers[0][0] if _PLAIN_END.match(statement, end) is not None else None
-    if stated is None and _STATES_NOTHING.match(statement) is None and not behind.startswith("?"):
+    states_nothing = _STATES_NOTHING.match(statement) is not None or behind.startswith("?")
+    if stated is None and is_sentence and not states_nothing:
         stated = _stated_number(statement, numbers)
     return statement if stated is None or _ends_otherwise(behind, stated) else stated
 
@@ -100,7 +102,9 @@ def _stated_number(statement: str, numbers: Sequence[re.Match[str]]) -> str | No
     """The number that a whole sentence states; None where words change it, or for several."""
     if _LABELLED_RESULT.fullmatch(statement) is not None:
         return _last_amount(statement, numbers)
-    if _CHANGES.search(statement) or CHANGES.search(statement) or _OPTION.match(statement):
+    if any(one.search(statement) for one in (_CHANGES, CHANGES, _LETTER)) or _OPTION.match(
+        statement
+    ):
         return None
     if (first := amount_of_sentence(statement) or number_of_subject(statement)) is not None:
         return first
@@ -132,6 +136,8 @@ def _place_of_statement(statement: str, numbers: Sequence[re.Match[str]]) -> int
     return place if are_led_to and _GOES_ON.search(statement) is None else None
 
 
+# A letter of mathematics, or a sign of it: the `x` of `x is 6 over y`, the `π` of `36π`.
+_LETTER = re.compile(r"(?<![A-Za-z'’])(?<!\d )[b-hj-z](?![A-Za-z'’])|[π√|∞]|\bprobably\b")
 # The label of an option: the `C. ` of `C. 12 apples`.
 _OPTION = re.compile(r"\(?[A-J][).:]\s")
 # The verb right before the number that a sentence states: the `is ` of `The cost is $5.`

@@ -431,10 +431,12 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     if hedge is not None:
         return Extraction("answer_phrase", (hedge[1].strip(), without_reason(hedge[2])), "or")
     whole, statement = statement, without_reason(statement)
-    if any(map(str.isdigit, whole)) and not any(map(str.isdigit, statement)):
+    is_sentence = (
+        announcement[0].rstrip(" *\n").endswith((":", "\uff1a")) or statement[:1].isupper()
+    )
+    if is_sentence and any(map(str.isdigit, whole)) and not any(map(str.isdigit, statement)):
         statement = whole
-    is_heading = announcement[0].rstrip(" *\n").endswith((":", "\uff1a")) or statement[:1].isupper()
-    if is_heading and (value := _number_stated(statement, whole, rest)) != statement:
+    if (value := _number_stated(statement, whole, rest, is_sentence=is_sentence)) != statement:
         return Extraction("answer_phrase", (value,), sentence=statement)
     return Extraction("answer_phrase", (statement,))
 
@@ -447,21 +449,23 @@ _THAT = re.compile(
 )
 
 
-def _number_stated(statement: str, whole: str, rest: str) -> str:
+def _number_stated(statement: str, whole: str, rest: str, *, is_sentence: bool) -> str:
     """The number that an announced sentence states; a statement without one as it is.
 
     Args:
         statement: what is announced.
         whole: the same with the reason behind it: `, which is 3 dozen`, ` after 4 hours`.
         rest: the text behind the announcement, which begins with all that.
+        is_sentence: whether it may be a sentence of its own, not the end of `The answer is`.
     """
     if _REFUSED.search(statement):
-        return number_counted_out(statement) or statement
+        return (number_counted_out(statement) if is_sentence else None) or statement
     place = rest.find(whole)
     behind = rest[place + len(whole) :] if place >= 0 else rest
     reason = whole[len(statement) :]
     goes_on = "which" in reason and any(map(str.isdigit, reason))
-    return number_of_sentence(statement, reason if goes_on else behind)
+    behind = reason if goes_on else behind
+    return number_of_sentence(statement, behind, is_sentence=is_sentence)
 
 
 def _behind_disowned(text: str) -> str:
