@@ -56,6 +56,16 @@ OFFERING_SIX = [
     "The answer is 5. 6 would be fine too.",
     "#### 5\nAlternative: 6",
     "#### 5\nBackup answer: 6",
+    "#### 5\nOr maybe:\n6",
+    "Final answer:\n5\nor\n6",
+    "Final answer:\n5\nPossibly 6",
+    "The answer is 5.\n\nMaybe it is 6.",
+    "The answer is 5.\n\nActually, 6.",
+    "The answer is 5. Hmm, or 6?",
+    "\\boxed{5}\nWait, 6.",
+    "Answer: 5\nOr possibly: 6",
+    "Answer: 5\nOther option: 6",
+    "Answer: 5\nNote: 6 is also possible.",
 ]
 
 
@@ -95,6 +105,13 @@ def test_two_answers_are_none(text: str, reference: str) -> None:
         ("5", "Is 6 also possible? No. \\boxed{5}"),
         ("5", "\\boxed{5}. (Note: 6 is also a root of the other factor.)"),
         ("5, 6", "First answer: 5. Second answer: 6."),
+        ("5", "The answer is 5.\n\nActually, 5."),
+        ("5", "Is it 5? Or 6? The answer is 5."),
+        ("5", "Maybe 6? No: the answer is 5."),
+        ("5", "Hmm, 6? Let me check. So \\boxed{5}"),
+        ("5", "Perhaps 6.\nBut 6 is even, so the answer is 5."),
+        ("5", "Actually, 6 is too large. \\boxed{5}"),
+        ("5", "#### 5\n\nPossibly 5 apples."),
     ],
 )
 def test_the_words_of_an_offer_may_offer_nothing(reference: str, text: str) -> None:

@@ -210,9 +210,11 @@ _REASON_BEHIND = re.compile(
     r"(?:[a-z]\s?=\s?[-−]?\d[\d.,]*|[^=?]{1,200})",
     re.IGNORECASE,
 )
-# A word that leaves a sentence's number open: the `not` of `She did not have 42 apples after 3.`
+# A word that denies a sentence's number, leaves it open or bounds it: the `not` of `She did not
+# have 42 apples after 3 days.`, the `under` of `It stays under 20, since it is 12.`
 _DENIES = re.compile(
-    r"\b(?:not|never|no|if|unless|whether|maybe|perhaps|possibly|might|could|guess|wrong|from)\b"
+    r"\b(?:not|never|no|if|unless|whether|maybe|perhaps|possibly|might|could|guess|wrong|from|under"
+    r"|over|below|above|than|least|most|between|within|up\s+to|exceeds?)\b"
     r"|n['’]t\b|[\d=?]",
     re.IGNORECASE,
 )

@@ -45,7 +45,7 @@ _BEGINS = r"(?:\A|\n|[.!?;]{1,3}[ ]{1,3}|\()[\s*_>#(-]{0,6}"
 # The end of a clause, perhaps behind a unit: ` cm.`, `**`, `, if you count zero`.
 _ENDS = (
     r"(?:[ ](?!(?:more|less|fewer|times|percent|plus|minus|or|and|is|was)\b)[a-z]{1,12}){0,2}"
-    rf"{_BOLD}\)?(?=[ \t]{{0,9}}(?:[.!;\n)]|\Z)|,[ ](?:if|when|unless|depending|in[ ]case)\b)"
+    rf"{_BOLD}\)?(?=[ \t]{{0,9}}(?:[.!?;\n)]|\Z)|,[ ](?:if|when|unless|depending|in[ ]case)\b)"
 )
 _ARTICLE = r"(?:(?:my|the|our|an?|one)[ ])?(?:(?:possible|valid|acceptable|plausible|likely)[ ])?"
 # A clause that names a further answer: `Backup answer: 6`, `Another possible answer is 6`.
@@ -55,7 +55,7 @@ _LABELLED = re.compile(
     r"(?:[ ](?:possible[ ])?(?:answer|choice|guess|option|value|result)s?)?"
     r"|plan[ ]B|second[- ]best|next[- ]best|less[ ]likely|runner-up"
     r"|(?:second|other|next|(?:second|next)[- ]best)\s(?:possible\s|best\s)?"
-    r"(?:answer|choice|guess)s?"
+    r"(?:(?:answer|choice|guess)s?|option|possibility)"
     r"|another[ ](?:(?:possible|valid|acceptable|plausible|correct|right)[ ])?"
     rf"(?:answer|choice|guess|option|possibility|candidate)){_BOLD}[ ]?[:=]{_BOLD}"
     r"|(?:(?:alternat(?:iv)?e|back-?up|fall-?back|secondary)\s(?:possible\s)?(?:answer|choice|guess|option)"
@@ -74,7 +74,9 @@ _FALLBACK = re.compile(
     r"(?:(?:and|or|but)\s)?(?:(?:if|in\scase|should)\s"
     r"(?:not\b|wrong\b|rejected\b|(?:that|this|it|the\sanswer|my\sanswer)\b"
     r"[^.,:\n]{0,30}\b(?:wrong|incorrect|rejected|refused|not[ ]\w{2,12}|no[ ]good|mistaken)\b)"
-    r"[^.,:\n]{0,20}[,:]?|(?:or\s)?else\b,?|otherwise\b,?|failing\sthat\b,?|alternatively\b[,:]?|or\b,?"
+    r"[^.,:\n]{0,20}[,:]?|(?:or\s)?else\b,?|otherwise\b,?|failing\sthat\b,?|alternatively\b[,:]?"
+    r"|(?:(?:hmm|wait|well)[,.]{0,3}\s)?(?:or\b(?:\s(?:maybe|perhaps|possibly|even))?|maybe|perhaps|possibly)[,:]?"
+    r"|(?:actually|hmm|wait|correction)[,:.]{0,3}(?=\s[*_$]{0,3}[-\d\\])"
     r"|same\sfor\b|so\sdoes\b"
     r"|(?:(?:but|and)\s)?(?:it|this|the\sanswer)\s(?:could|might|may)\s(?:also|equally|just\sas\swell)\sbe)"
     r"\s(?:(?:then|please|use|try|take|read|accept|it|is|the|my|second|final|answer|i['’]d|say|i|would"
@@ -84,7 +86,8 @@ _FALLBACK = re.compile(
 )
 # A clause that calls another value as good: `6 also works.`, `$6$ is acceptable, too.`
 _AS_GOOD = re.compile(
-    rf"(?:{_BEGINS}|,[ ])(?P<offer>(?:(?:and|but|though|although|note[ ]that|or|I[ ]think)[ ])?"
+    rf"(?:{_BEGINS}|,[ ])(?P<offer>"
+    r"(?:(?:and|but|though|although|note(?:[ ]that|:)|or|I[ ]think)[ ])?"
     rf"(?:the\s(?:value|number|answer)\s)?(?:[a-z]\s?=\s?)?{_BOLD}(?P<value>{_VALUE.format('one')}|\(?(?-i:[A-J])\)?(?![\w'’])){_BOLD}\s"
     r"(?:(?:also|equally)\s(?:works|fits|qualifies|counts)|(?:works|fits|qualifies)\s(?:too|as\swell|also|equally)"
     r"|(?:is|are)\s(?:also\s|equally\s|just\sas\s)(?:an?\s)?(?:possible|right|correct|valid|fine|good"
@@ -113,14 +116,15 @@ _CLAUSES = (
     (
         _LABELLED,
         "lternat|nother |ack-up|ackup|all-back|allback|econd|ext best|ext-best|ther ans"
-        "|ther cho|ther gue|plan B|Plan B|spare |Spare |eserve |edge: |edge answer"
-        "|ess likely|unner-up",
+        "|ther cho|ther gue|ther opt|ther pos|plan B|Plan B|spare |Spare |eserve |edge: "
+        "|edge answer|ess likely|unner-up",
     ),
     (
         _FALLBACK,
         "lse |lse,|therwise|lternatively|ailing that|f that|f this|f it |f it's|f the answer"
         "|f my answer|f not|f wrong|f rejected|n case |hould "
-        "|ame for |o does |so be |ly be |ll be |\nor |\nOr |. or |. Or |(or |; or ",
+        "|ame for |o does |so be |ly be |ll be |\nor |\nOr |\nor\n|\nOr\n|\nor:|\nOr:|. or |. Or "
+        "|(or |; or |, or |aybe|erhaps|ossibly|ctually|mm, |ait, |orrection",
     ),
     (
         _AS_GOOD,
