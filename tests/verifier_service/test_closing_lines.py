@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
+from verifier_service.mathematics.closing_numbers import closing_result
+from verifier_service.mathematics.stated_sentence import without_aside
 from verifier_service.verifiers.accuracy import Accuracy
 
 
@@ -29,6 +32,20 @@ from verifier_service.verifiers.accuracy import Accuracy
         ("42", "The maximum of $f(x)$ is $42$, attained at $x = 7$.", "7"),
         ("42", "Thus \\(x = 7\\), which gives \\(y = 42\\).", "7"),
         ("7", "The maximum of $f(x)$ is attained at $x = 7$.", "42"),
+        ("7", "The function \\(g(x)\\) attains its minimum when \\(x=7\\).", "42"),
+        ("4", "The remainder of \\(3^{42}\\) when divided by \\(5\\) is \\(4\\).", "5"),
+        ("42", "The value of $x$ given that $y = 7$ is $42$.", "7"),
+        ("42", "So \\(n\\) is given by \\(n = 42\\).", "n"),
+        ("42", "The side is \\(7\\), which makes the area \\(42\\).", "7"),
+        ("42", "We use \\(7\\) as the base and get \\(42\\).", "7"),
+        ("-7", "We get \\(x = 7\\) when we forget the sign, but in fact \\(x = -7\\).", "7"),
+        ("7", "Therefore the two taps fill the 420 liter tub in 7 hours.", "420"),
+        ("7", "All 42 workers together finish the road in 7 days.", "42"),
+        ("7", "So Nina will reach her $42 goal in 7 weeks.", "42"),
+        ("7", "He can read all 420 pages in 7 days.", "420"),
+        ("42", "She sold all 7 rings for 42 dollars.", "7"),
+        ("7", "The number of pupils went down by 42 percent to reach 7 pupils.", "42"),
+        ("7", "The height is 0 when t = 7.", "0"),
         ("42", "After 7 days of harvest they have 42 sacks.", "7"),
         ("42", "Since one box holds 7 pens, she has 42 pens.", "7"),
         ("42", "He gave her 7 of them, leaving him with 42 pens.", "7"),
@@ -135,3 +152,13 @@ def test_another_percentage_is_another_answer(references: tuple[str, ...], answe
     for reference in references:
         text = f"Therefore, the answer is {answer}."
         assert judge(Accuracy(), {"answer": reference}, text).score == 0.0
+
+
+@pytest.mark.parametrize("piece", ["$x where y$ ", "\\(x as y\\), ", "is $5$ as ", "as x, "])
+def test_asides_are_found_in_linear_time(piece: str) -> None:
+    assert_linear(without_aside, piece, before="$a$ " * 1000)
+
+
+@pytest.mark.parametrize("piece", ["5 apples after 3 days ", "so it is ", "a when 5 x "])
+def test_numbers_are_placed_in_linear_time(piece: str) -> None:
+    assert_linear(closing_result, piece)

@@ -189,15 +189,35 @@ def _number_placed(sentence: str) -> re.Match[str] | None:
     first, other = numbers[:2]
     begins = _CONCLUDING.match(sentence)
     opening = sentence[begins.end() if begins else 0 : first.start()]
-    if _BEGINS_CLAUSE.match(opening) or _DENIES.search(opening):
+    if _BEGINS_CLAUSE.match(opening) or _DENIES.search(opening) or _IS_GIVEN.search(opening):
         return None
     if _REASON_BEHIND.fullmatch(sentence, first.end()):
-        return first
+        return None if first["value"] == "0" else first
     between, behind = sentence[first.end() : other.start()], sentence[other.end() :].rstrip(".")
     if len(numbers) > 2 or _LEADS_ON.search(between) or _LEADS_ON.search(behind):
         return None
-    is_bare = first["value"][0].isdigit() and len(between.split()) < 2
-    return None if is_bare or _PLACED_BEHIND.fullmatch(between) is None else first
+    is_price = " for " in between and _is_money(other["value"] + behind)
+    is_bare = len(between.split()) < 2
+    if (is_bare or is_price) and not _is_money(first["value"] + between):
+        return None
+    return None if _PLACED_BEHIND.fullmatch(between) is None else first
+
+
+def _is_money(amount: str) -> bool:
+    """Whether a number and the words behind it are an amount of money: `$5`, `5 dollars for`."""
+    return _MONEY.match(amount) is not None
+
+
+_MONEY = re.compile(r"[$€£]|[\d,.]+\s(?:dollars?|cents?|euros?|pounds?|pesos?|rupees?|yen)\b")
+# Words right before a number that is given or aimed at: `all 12 workers`, `reach $60`, `by 12%`.
+_IS_GIVEN = re.compile(
+    r"\b(?:the|all|his|their|its|those|these|my|our|your|by|to|with|at|per|reach(?:es|ed)?|hits?"
+    r"|(?<!takes )(?<!take )(?<!took )(?<!costs )(?<!cost )(?<!gives )(?<!gave )(?<!pays )"
+    r"(?<!paid )her"
+    r"|finish(?:es|ed)?|completes?d?|fills?|filled|exchanges?d?|trades?d?|swaps?|converts?)\s+"
+    r"(?:(?:other|remaining|first|last|entire|whole)\s+)?\*{0,2}\Z",
+    re.IGNORECASE,
+)
 
 
 # A clause behind a number that says when or why it is so: ` when x = 3.`, ` bananas because there
@@ -214,7 +234,8 @@ _REASON_BEHIND = re.compile(
 # have 42 apples after 3 days.`, the `under` of `It stays under 20, since it is 12.`
 _DENIES = re.compile(
     r"\b(?:not|never|no|if|unless|whether|maybe|perhaps|possibly|might|could|guess|wrong|from|under"
-    r"|over|below|above|than|least|most|between|within|up\s+to|exceeds?)\b"
+    r"|over|below|above|than|least|most|between|within|up\s+to|exceeds?|fail\w*|impossible|unable"
+    r"|cannot|hardly|almost|nearly)\b"
     r"|n['’]t\b|[\d=?]",
     re.IGNORECASE,
 )
@@ -377,7 +398,7 @@ _PRICE = re.compile(
 )
 # A value at a point: the `5` of `The value is 5 when x is 3.`, of `f is 5 at x = 3.`
 _AT_POINT = re.compile(
-    r"[A-Za-z][^\d\n]{0,150}?\b(?:is|equals|was|be)\s+\*{0,2}(?P<value>[-−]?[$€£]?\d[\d,]*(?:\.\d+)?)\*{0,2}"
+    r"[A-Za-z][^\d\n]{0,150}?\b(?:is|equals|was|be)\s+\*{0,2}(?!0[^\d.])(?P<value>[-−]?[$€£]?\d[\d,]*(?:\.\d+)?)\*{0,2}"
     r"(?:\s+[a-z]{2,20})?,?\s+(?:when|where|for|at)\s+[a-z]\s*(?:=|is|equals)\s*[-−]?\d[\d.]*\.?",
     re.IGNORECASE,
 )

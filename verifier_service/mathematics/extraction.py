@@ -434,13 +434,18 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     is_sentence = (
         announcement[0].rstrip(" *\n").endswith((":", "\uff1a")) or statement[:1].isupper()
     )
-    if is_sentence and any(map(str.isdigit, whole)) and not any(map(str.isdigit, statement)):
+    if _NO_REASON.match(whole, len(statement)) and not any(map(str.isdigit, statement)):
         statement = whole
     if (value := _number_stated(statement, whole, rest, is_sentence=is_sentence)) != statement:
         return Extraction("answer_phrase", (value,), sentence=statement)
     return Extraction("answer_phrase", (statement,))
 
 
+# The rest of a sentence that no reason begins: the ` in total 9 pens` of `He has in total 9 pens`,
+# the ` after a year is 9` of `The number after a year is 9`.
+_NO_REASON = re.compile(
+    r"\s+(?:in\s+total\b|after\s[^.\n]{1,60}?(?:\b(?:is|are|was|were|be)|=)\s)", re.IGNORECASE
+)
 # A sentence that is announced: the `10 fish are left` of `The answer is that 10 fish are left.`
 _THAT = re.compile(
     r"that\s{1,3}(?P<told>(?=[^\n.]{0,200}\d)(?![^\n]{0,200}(?:\b(?:not|no|never)\b|n['’]t))"

@@ -93,25 +93,52 @@ _COMPUTATION = re.compile(
 # An exclamation mark behind a number at the end of a sentence in prose: no factorial.
 _EXCLAIMED = re.compile(r"\d\**!$")
 
-# The beginning of a clause that explains: `, since`, ` where`, `, attained`; but not of one that
-# leads to a result: `, which gives $y = 3$`, `, so we get $y = 3$`.
+# The beginning of a clause that explains: `, since`, ` where`, `, attained`, `, which is`; but not
+# of one that leads to a result: `, which gives $y = 3$`, `, so we get $y = 3$`.
 _ASIDE = re.compile(
     r",?\s(?:because|since|where|when|as|given|(?<=,\s)(?:attained|achieved|reached)"
     r"|so\s+we(?!(?:(?!\\\()[^$]){0,200}(?:\$|\\\())"
-    r"|which(?!\s+(?:becomes|equals|gives|implies|leads|means|reduces|simplifies|yields)\b"
-    r"(?:(?!\\\()[^$]){0,200}(?:\$|\\\()))"
+    r"|which(?=\s+(?:is|are|was|were|occurs?|happens?|holds?|completes?|corresponds?|matches|agrees|lies"
+    r"|belongs?|satisf(?:ies|y)|fits?|can|does|do|has\s+no|we|must|should)\b))"
     r"(?=\s)"
 )
+# Words right before mathematics that is a value: the ` is ` of `The minimum is $5$`, a comma.
+_LEADS_TO_VALUE = re.compile(
+    r"(?:\b(?:is|are|was|were|equals?|equal\s+to|be|becomes?|gives?|yields?|get|gets|obtain|have|has"
+    r"|finds?|conclude|thus|so|hence|therefore|then|that|only|exactly|answer)|[,:;.∴]|\A)[\s*]*\Z",
+    re.IGNORECASE,
+)
+# Words between a value and the clause behind it: a unit, as in ` square meters`.
+_UNIT_BEHIND = re.compile(
+    r"[*]{0,2}(?:\s(?!(?:is|are|has|have|and|but|or|as|attains?|gives?)\b)[A-Za-z°%]{1,15}){0,2}[*.]{0,2}"
+)
+# A clause that goes on to another result: `, but in fact $x = -5$`, ` and get $5$`.
+_GOES_ON = re.compile(
+    r"\b(?:but|so|thus|hence|therefore|giving|instead|(?:and|we)\s+(?:then\s+)?(?:get|have|obtain|find))\b"
+    r"[^$\\]{0,80}(?:\$|\\\()",
+    re.IGNORECASE,
+)
+_MAX_LEAD = 60
 
 
 def without_aside(line: str) -> str:
-    """A sentence without the clause that explains it, if there is mathematics before that."""
-    spans = delimited(line)
+    """A sentence without the clause that explains it, if a value stands right before that."""
+    spans, position = delimited(line), 0
     for aside in _ASIDE.finditer(line):
-        if not any(span.start <= aside.start() < span.end for span in spans):
-            is_explained = any(span.end <= aside.start() for span in spans)
-            return line[: aside.start()] if is_explained else line
+        while position < len(spans) and spans[position].end <= aside.start():
+            position += 1
+        is_inside = position < len(spans) and spans[position].start <= aside.start()
+        if position and not is_inside and _is_value(line, spans[position - 1], aside.start()):
+            return line if _GOES_ON.search(line, aside.end()) else line[: aside.start()]
     return line
+
+
+def _is_value(line: str, span: DelimitedMath, end: int) -> bool:
+    """Whether mathematics before a place, perhaps with a unit behind it, is a stated value."""
+    if _UNIT_BEHIND.fullmatch(line, span.end, end) is None:
+        return False
+    lead = line[max(0, span.start - _MAX_LEAD) : span.start]
+    return "=" in span.inside or _LEADS_TO_VALUE.search(lead) is not None
 
 
 # The end of a sentence before another one, but not of an abbreviation: `is even. Then`, not
