@@ -35,7 +35,7 @@ _BEFORE_NUMBER = re.compile(
 )
 # A word behind a number that makes it another one, or a part: `thousand`, `crore`, `eighths`.
 _SCALE = (
-    r"(?i:hundreds?|thousands?|[mbtr]\w{0,3}illions?|(?:mn|bn|tn|mio|mrd|lakhs?|crores?|dozens?|grosse?"
+    r"(?i:hundreds?|thousands?|[mbtr]\w{0,3}illions?|(?:mn|bn|tn|mio|mrd|lakhs?|crores?|grand|dozens?|grosse?"
     r"|scores?|hal(?:f|ves)|thirds?|quarters?|fourths?|fifths?|sixths?|sevenths?|eighths?|ninths?"
     r"|tenths?|hundredths?|thousandths?|percent(?:age)?|fold)\b)"
 )
@@ -168,7 +168,10 @@ _IS = re.compile(
     r"(?:(?:a\s+total\s+of|exactly|only|now|about)\s+)?[*]{0,2}\Z"
 )
 _IS_ANYWHERE = re.compile(r"\b(?:is|are|was|were|equals|be)\s+[*$€£]{0,3}\d|=", re.IGNORECASE)
-_OBJECT = r"(?:(?!(?:of|up|to|than|nearly|almost|less|more|over|under|the)\s+[$\d])[A-Za-z'’]+\s+)"
+_OBJECT = (
+    r"(?:(?!(?:of|some|than|up|longer|nearly|almost|less|more|over|under|(?:to|the)(?=\s+[$\d]))\b)"
+    r"[A-Za-z'’]+\s+)"
+)
 # A subject with a verb that says how much, up to the first number: `He can make `, `It takes Al `.
 _SAYS_HOW_MUCH = (
     r"[^\d\n]{2,150}?\s"
@@ -196,19 +199,21 @@ _FIRST = re.compile(
 )
 # A word before a number with which a sentence denies it, leaves it open, or only wishes it.
 _NOTHING_KNOWN = re.compile(
-    r"\b(?:no|none|nobody|nothing|never|neither|nor|unknown|unclear|impossible|unlikely"
+    r"\b(?:than|no|none|nobody|nothing|never|neither|nor|unknown|unclear|impossible|unlikely"
     r"|depends?|how|what|whether|why|whose|where|nearly|almost|might|(?-i:may)"
     r"|(?:thinks?|thought|believes?|says?|said|claims?|hopes?|hoped|assum\w+|imagines?|wish\w*)"
     r"|(?:wants?|wanted|plan\w*|tries|tried|try|trying|fail\w*|refuse\w*|forg[eo]t\w*|likes?"
-    r"|expect\w*|intend\w*|pretend\w*|promise\w*|enough)\s+to)\b",
+    r"|used|expect\w*|intend\w*|pretend\w*|promise\w*|enough)\s+to)\b",
     re.IGNORECASE,
 )
 # A word before a number that makes it that of somebody else: `than Ann, who has 12`.
-_OF_ANOTHER = re.compile(r"\b(?:than|who|which|that|as\s+(?:many|much))\b", re.IGNORECASE)
+_OF_ANOTHER = re.compile(
+    r"\b(?:than|who|which|that|since|because|as\s+(?:many|much))\b", re.IGNORECASE
+)
 # Another number in words behind one: the `one` of `and Ann ate one`.
 _ANOTHER = re.compile(
     r"\b(?<!in )(?<!for )(?<!after )(?<!each )(?<!every )(?<!per )(?<!with )"
-    r"(?:one|none|nothing|zero|nobody|neither|no)\b(?!\s+(?:more|longer)\b)",
+    r"(?:one|none|nothing|zero|nobody|neither|no|too)\b(?!\s+(?:more|longer)\b)",
     re.IGNORECASE,
 )
 # What leads to a number that only places the first one: `with `, `to make `, `the remaining `.

@@ -11,38 +11,44 @@ import re
 _MAX_CHARACTERS = 300
 """Longest sentence that is read."""
 
-# What a sentence with Latin or Cyrillic letters has up to its number: a verb of Spanish, French,
-# German, Swahili or Russian, and some words behind it: `Bob come en total `, `alinunua keki `.
+_SPANISH = (
+    r"(?:tiene[ns]?|tendr[áé]n?|gana[ns]?|hay|había|come[ns]?|bebe[ns]?|cuestan?|usan?|corren?|caminan?"
+    r"|ahorran?|recogen?|pasan?|ven?|quedan?|necesitan?|deben?|puede[ns]?|venden?|compran?|pagan?|gastan?"
+    r"|obtienen?|son|es|era|fue|comenzó\s+con|[^\W\d]{2,}(?:ó|ará|erá|irá|drá|[aei]rán|drán|aron|ieron))"
+    r"(?:\s+(?:en\s+total|(?:un\s+total|una\s+(?:ganancia|velocidad))\s+de|de(?=\s+\$)|ahora|exactamente|que"
+    r"|esta\s+semana|[^\W\d]+[aei]r)){0,3}"
+)
+_FRENCH = (
+    r"(?:(?-i:[A-Z][\w'’-]*|[Ii]l|[Ee]lle|[Oo]n)\s+a|ont|avait|avaient|aura|auront|est|sont|était|étaient"
+    r"|gagne(?:nt)?|mange(?:nt)?|boi(?:t|vent)|coûte(?:nt)?|paient?|paye|utilise(?:nt)?|possède(?:nt)?"
+    r"|reste(?:nt)?|doi(?:t|vent)|devr(?:a|ont)|peu(?:t|vent)|pourr(?:a|ont)|dépense(?:nt)?|cour(?:t|ent)"
+    r"|passe(?:nt)?|dispose|faut)"
+    r"(?:\s+(?:au\s+total|un\s+(?:total|profit)\s+de|en\s+moyenne|(?:maintenant\s+)?de|maintenant|exactement|avec"
+    r"|[^\W\d]+(?:er|ir|re|é|u|is|it))){0,3}"
+)
+_GERMAN = (
+    r"(?:hat|haben|hatte|hatten|ist|sind|war|waren|wird|werden|muss|müssen|kann|können|kosten|kostet|isst"
+    r"|essen|trinkt|verdient|verdienen|braucht|brauchen|benötigt|benötigen|zahlt|zahlen|gibt(?:\s+es)?|spart"
+    r"|verbringt|sammelt|besitzt|verkauft|läuft|dauert|kauft|kaufen|fingen|[a-zäöüß]{3,}ten?)"
+    r"(?:\s+(?:insgesamt|noch|jetzt|genau|ursprünglich|zusammen|im\s+Durchschnitt|am\s+Tag|pro\s+\w+|diese\s+Woche"
+    r"|letzte[sn]?\s+\w+|(?:mit|in)\s+einer(?:\s+einzigen)?\s+\w+|(?:an|in)\s+den\s+ersten)){0,2}"
+)
+_SWAHILI = (
+    r"(?:ni|ana|wana|ina|zina|kuna|kulikuwa|hu[a-z]{3,}"
+    r"|(?:a|wa|i|li|ki|vi|ya|zi|ku|u)(?:li|na|ta|me|nge)[a-z]{2,})"
+    r"(?:\s+[A-Za-z]+){0,5}(?<!\sya)(?<!\sza)(?<!\swa)(?<!\skwa)(?<!\skatika)(?<!\sna)"
+)
+_RUSSIAN = (
+    r"(?:[а-яё]{2,}(?:л|ла|ло|ли|лся|лась|лось|лись|ет|ёт|ит|ут|ют|ат|ят|ется|ится)|есть|всего|нужно)"
+    r"(?:\s+(?:всего|теперь|ровно|в\s+(?:сумме|итоге)|[а-яё]{3,}(?:ла|ло|ли|ть))){0,2}"
+)
+# What a sentence has up to its number: a verb, and words that leave the number as it is, as in
+# `Bob come en total `, `John muss insgesamt `, `Rose alinunua keki `.
 _VERB_BEFORE = re.compile(
-    r"(?:.*\s)?(?:"
-    r"tiene[ns]?|tendr[áé]n?|gana[ns]?|hay|había|come[ns]?|bebe[ns]?|cuestan?|usan?|corren?|caminan?"
-    r"|ahorran?|recogen?|pasan?|ven?|quedan?|necesitan?|deben?|puede[ns]?|vende[ns]?|compran?|pagan?"
-    r"|gastan?|obtienen?|comenzó\s+con|(?:era|es|fue)\s+de|es|era|son|fue|tiene\s+que|(?:[^\W\d]{2,}(?:ó|ará|erá|irá|drá|arán|erán|irán|drán|aron|ieron))"
-    r"|ai|(?-i:[A-Z][\w'’-]*|[Ii]l|[Ee]lle|[Oo]n)\s+a|avons|avez|ont|avait|avaient|aura|auront|est|sont|était|étaient|gagne(?:nt)?|mange(?:nt)?|boi(?:t|vent)"
-    r"|coûte(?:nt)?|paient?|paye|utilise(?:nt)?|possède(?:nt)?|reste(?:nt)?|doi(?:t|vent)|devr(?:a|ont)|peu(?:t|vent)"
-    r"|pourr(?:a|ont)|dépense(?:nt)?|cour(?:t|ent)|passe(?:nt)?|dispose\s+maintenant\s+de|commencé\s+avec|faut"
-    r"|hat|haben|hatte|hatten|ist|sind|war|waren|wird|werden|muss|müssen|kann|können|kosten|kostet"
-    r"|isst|essen|trinkt|verdient|verdienen|braucht|brauchen|benötigt|benötigen|zahlt|zahlen|gibt(?:\s+es)?"
-    r"|verbringt|sammelt|besitzt|verkauft|spart|läuft|dauert|sitzen|kauft|kaufen|fingen"
-    r"|[a-zäöüß]{3,}(?:te|ten)"
-    r"|ni|ana|wana|ina|zina|kuna|kulikuwa|[Nn]dani\s+kuna|hu[a-z]{3,}"
-    r"|(?:a|wa|i|li|ki|vi|ya|zi|ku|u)(?:li|na|ta|me|nge)[a-z]{2,}"
-    r"|[а-яё]{2,}(?:л|ла|ло|ли|лся|лась|лось|лись|ет|ёт|ит|ут|ют|ат|ят|ется|ится)|есть|всего"
-    r")(?:\s+[^\W\d]+){0,6}?\s+[$€£]?",
-    re.IGNORECASE,
+    rf"(?:.*\s)?(?:{_SPANISH}|{_FRENCH}|{_GERMAN}|{_SWAHILI}|{_RUSSIAN})\s+[$€£]?", re.IGNORECASE
 )
 # An age in Russian, up to its number: the `Джексону ` of `Джексону 4 года`.
 _AGE = re.compile(r"[А-ЯЁ][а-яё]+[ую]\s+\d+\s+(?:год|года|лет)\.?")
-# A word right before a number that only places it: the `las ` of `de las 12 manzanas`.
-_PLACED = re.compile(
-    r"(?<!total )(?<!ganancia )(?<!profit )(?<!jumla )(?<!faida )(?<!maintenant )"
-    r"(?<!comenzó )(?<!commencé )(?<!era )(?<!es )(?<!fue )(?<!velocidad )"
-    r"\b(?:de|del|des|du|d['’]|les?|las?|los|l['’]|el|von|vom|der|die|das|den|dem|des|mit|um|bis|con|avec"
-    r"|por|para|pour|par|sur|sous|sans|sin|ohne|en|in|im|an|am|auf|aus|à|aux|nach|vor|für|zu|seit|ab"
-    r"|entre|zwischen|unter|über|gegen|tras|sobre|dans|chez|ya|za|wa|kwa|katika|na|из|от|на|до|по|о|об|у"
-    r"|к|с|со|в|за|через|для|при|без|под|над|между|этих|тех)\s+[$€£]?\Z",
-    re.IGNORECASE,
-)
 # Words of these languages that bound a number, deny it, leave it open, or make it another one.
 _CHANGED = re.compile(
     r"\b(?:menos|más|casi|hasta|máximo|mínimo|millon\w*|mil|cient\w*|cent\w*|docenas?|medi[oa]|mitad|tercio"
@@ -55,7 +61,8 @@ _CHANGED = re.compile(
     r"|weniger|mehr|fast|beinahe|höchstens|maximal|minimal|bis|nie|niemals|niemand|unklar|unbekannt|unmöglich"
     r"|wie|ob|vielleicht|etwa|ungefähr|knapp|rund|wenn|tausend\w*|hundert\w*|million\w*|milliard\w*|dutzend\w*"
     r"|drittel|viertel|fünftel|abhäng\w*|aber|und|eins?|ohne|keine?[nr]?|als"
-    r"|fino|quasi|meno|più|circa|almeno|massimo|quase|até|mais|não|nem|nunca|pelo|metade|mezz[oa]|senza|sem"
+    r"|apenas|addieren|subtrahieren|teilen|multiplizieren|dividir|sumar|restar|multiplicar|diviser|ajouter"
+    r"|прибавить|вычесть|разделить|умножить|baadhi|[a-z]+siyozidi|fino|quasi|meno|più|circa|almeno|massimo|quase|até|mais|não|nem|nunca|pelo|metade|mezz[oa]|senza|sem"
     r"|zaidi|chini|karibu|angalau|hadi|kama|ikiwa|ama|takriban\w*|kati|nusu|robo|theluthi|milioni|elfu|mia|laki"
     r"|iwapo|si|sio|siyo|pungufu|kasoro|wala|bila|lakini|ngapi|mmoja"
     r"|(?-i:ha(?!pa|yo\b|po\b|ya\b|wa\b|lisi|rusi|tima)[a-z]{2,})"
@@ -66,13 +73,13 @@ _CHANGED = re.compile(
 )
 # The same in Chinese, Japanese, Thai, Bengali and Telugu.
 _NEVER_STATED = re.compile(
-    r"以上|以下|以外|以内|以前|多个|多[名元]|几|不|未|没|無|无|非|如果|假如|假设|若|要是|之一|分之|或|至|将近|接近|近\s?\d|几乎|差不多"
+    r"以上|以下|以外|以内|以前|多个|多[名元]|几|不|未|没|無|无|非|如果|假如|假设|若|要是|之一|分之|或|至|将近|接近|近\s?\d|几乎|差[不点]|部分|其中|一些|假使"
     r"|超[过出過]|大于|小于|多于|少于|大约|左右|约\s?\d|可能|也许|谁|多少|什么|最[多少高低大小]|之间|另外|但|只要|除[了非]|\d.*[和与再]"
-    r"|未満|より|ほど|まで|ほぼ|くらい|ぐらい|近く|かも|だろう|でしょう|か[。?]?\Z|なら|れば|たら|もし|ない|なく|ません|ずに|半|分の|と、|や\s?\d"
-    r"|กว่า|ไม่|เกือบ|ประมาณ|อย่างน้อย|อย่างมาก|เกิน|ถึง|หรือ|ถ้า|หาก|ระหว่าง|สูงสุด|ต่ำสุด|เศษ|บาง|อาจ|\d.*และ|เท่า(?!กับ)|ใคร|กี่|อะไร|ครึ่ง|ยกเว้น"
-    r"|คำถาม|মধ্যে|কম|বেশি|প্রায়|অন্তত|যদি|অথবা|কিংবা|পর্যন্ত|ভাগ|অজানা|নি[।.]?\Z|\sনা[।.\s]|\sনা\Z|নয়|নেই|কত|\d.*এবং|সর্ব|অর্ধ|শত|\d\s?শ\s"
+    r"|いくつか|一部|たい[。]?\Z|未満|より|ほど|まで|ほぼ|くらい|ぐらい|近く|かも|だろう|でしょう|か[。?]?\Z|なら|れば|たら|もし|ない|なく|ません|ずに|半|分の|と、|や\s?\d"
+    r"|อยาก|ราว|กว่า|ไม่|เกือบ|ประมาณ|อย่างน้อย|อย่างมาก|เกิน|ถึง|หรือ|ถ้า|หาก|ระหว่าง|สูงสุด|ต่ำสุด|เศษ|บาง|อาจ|\d.*และ|เท่า(?!กับ)|ใคร|กี่|อะไร|ครึ่ง|ยกเว้น"
+    r"|คำถาม|মধ্যে|চায়|কিছু|কম|বেশি|প্রায়|অন্তত|যদি|অথবা|কিংবা|পর্যন্ত|ভাগ|অজানা|নি[।.]?\Z|\sনা[।.\s]|\sনা\Z|নয়|নেই|কত|\d.*এবং|সর্ব|অর্ধ|শত|\d\s?শ\s"
     r"|లేద|లేవు|లేరు|కాదు|తక్కువ|ఎక్కువ|కంటే|దాదాపు|సుమారు|కనీసం|గరిష్ట|అయితే|వరకు|వంతు|వంద|ఒకవేళ|తెలియ"
-    r"|మించి|మధ్య|\d.*మరియు|ఎన్ని|ఎంత|సగం"
+    r"|కొన్ని|కొంత|మించి|మధ్య|\d.*మరియు|ఎన్ని|ఎంత|సగం"
 )
 _ONE = r"\d[\d,.]{0,15}"
 # A verb of Chinese or Thai before the number, or one of Japanese, Bengali or Telugu at the end.
@@ -124,5 +131,4 @@ def says_how_many(sentence: str, start: int, end: int) -> bool:
         return False
     if _AGE.fullmatch(sentence):
         return True
-    has_verb = _VERB_BEFORE.fullmatch(sentence, 0, start) is not None
-    return has_verb and _PLACED.search(sentence, 0, start) is None
+    return _VERB_BEFORE.fullmatch(sentence, 0, start) is not None
