@@ -7,6 +7,9 @@ Each stage has a file of its own:
     two Values --comparison--> equal, different, or not decided
     not decided --math_verify_comparison--> equal, different
 
+`announced_sentences` finds the one number that an announced sentence states, and
+`sentences_in_other_languages` has the verbs and the bounds of other languages than English.
+
 `plain_text` puts usual notations in the place of others, by `number_notation` (`0.(3)`, `0x1A`),
 `interval_notation` (`]0,1]`) and `part_labels` (`(1) 2; (2) 3`).
 

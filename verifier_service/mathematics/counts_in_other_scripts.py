@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from verifier_service.mathematics.sentences_in_other_languages import is_changed
+
 MAX_CHARACTERS = 60
 """Longest answer that is read."""
 
@@ -28,9 +30,15 @@ CHANGES = re.compile(
     r"|ألف|آلاف|مليون|مائة|مئة|نصف|ضعف|بالمئة|بالمائة|\bأو\b|हज़ार|हजार|लाख|करोड़|दर्जन|आध|गुना|प्रतिशत",
     re.IGNORECASE,
 )
+# The same and bounds, of which no word is a count: `से कम`, `أقل`, `이상`, `శాతం`, `余`.
+_BOUNDS = re.compile(
+    r"\bसे\b|कम|ज़्यादा|ज्यादा|अधिक|सौ\b|أقل|أكثر|فوق|دون|على|خمس|ربع|ثلث|[多几幾余餘]|未[満满]|이상|이하|미만|초과|정도|분의|할\b"
+    r"|వంద|শ(?:ত|\s|\Z)|কম|বেশি|более|менее|больше|меньше|трет|четверт|пят(?:ая|ых)"
+)
 # The same in languages with plain letters.
 _LATIN_CHANGES = re.compile(
-    r"nghìn|ngàn|triệu|tỷ|trăm|rưỡi|chục|phần\străm|hoặc|không"
+    r"tis[ií]c|tys|stovek|\bset\b|tusen|tuhat|ezer|\bbin\b|yüz|milj|miliard|(?:drit|vier|fünf|chs|sieb|ach|neun|zehn)tel"
+    r"|ièmes?\b|tiers|quart|quint|tercio|nghìn|ngàn|triệu|tỷ|trăm|rưỡi|chục|phần\străm|hoặc|không"
     r"|mill|mil\b|cent|dutzend|douzaine|docena|dúzia|hälfte|moiti|mitad|metade|prozent|fois|mal\b"
     r"|veces|vezes|\b(?:o|ou|oder|or|u|and|y|und|et|no|non|nicht|pas|más|plus|moins|menos|mehr)\b",
     re.IGNORECASE,
@@ -50,7 +58,8 @@ def with_plain_words(text: str) -> str | None:
     count = _COUNT.fullmatch(text.strip())
     if count is None or count["words"].isascii():
         return None
-    if CHANGES.search(count["words"]) or _LATIN_CHANGES.search(count["words"]):
+    words = count["words"]
+    if any(one.search(words) for one in (CHANGES, _BOUNDS, _LATIN_CHANGES)) or is_changed(words):
         return None
     return f"{count['number']} {' '.join(map(_in_plain_letters, count['words'].split()))}"
 

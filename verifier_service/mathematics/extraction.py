@@ -154,8 +154,8 @@ def extract(
     after = without_footnotes(visible_text(after, tuple(tags))).strip(BLANK)
     if tags and "answer_tag" in sources:
         after = with_tagged_answer(after, tags[0])
-    if '"""' in after and _IN_QUOTES.search(after) is not None:
-        after = _QUOTES.sub("", after)
+    if '"""' in after:
+        after = _IN_QUOTES.sub(r"\1\2", after)
     after = _GOES_ON.sub(r", \\ldots", after) if ", ." in after or ",." in after else after
     if not after:
         return None
@@ -171,11 +171,11 @@ def extract(
     return _in_words(found)
 
 
-# An announced answer in three quotation marks: `FINAL ANSWER:\n"""\n42\n"""`.
+# An announced answer in three quotation marks that end a line: `FINAL ANSWER:\n"""\n42\n"""`.
 _IN_QUOTES = re.compile(
-    r'\b(?i:answer)\b[^\n"]{0,40}[:：]\**[ \t]{0,9}\n{0,3}"""(?:[^"]|"(?!"")){1,1000}"""'
+    r'(\b(?i:answer)\b[^\n"]{0,40}[:：]\**[ \t]{0,9}\n{0,3})"""[ \t]{0,9}\n?'
+    r'((?:[^"]|"(?!"")){1,1000})"""[ \t]{0,9}(?=\n|\Z)'
 )
-_QUOTES = re.compile(r'"""[ \t]{0,9}\n?')
 
 
 def _with_note(text: str, sources: Sequence[Source], tags: Sequence[str]) -> Extraction | None:
@@ -258,9 +258,7 @@ _OF_TAG = r"[`'\"*]{0,3}[ ](?:tags?|blocks?|elements?)\b"
 def _tag_pattern(tags: tuple[str, ...]) -> re.Pattern[str]:
     """The pattern of a tag's content, closed or not: the `2` of `<answer>2</answer>`."""
     names = "|".join(map(re.escape, tags))
-    return re.compile(
-        rf"<({names})>(?!(?:</\1>)?{_OF_TAG})(.*?)(?:</\1>|(?=<(?:{names})>)|\Z)", re.DOTALL
-    )
+    return re.compile(rf"<({names})>(?!{_OF_TAG})(.*?)(?:</\1>|(?=<(?:{names})>)|\Z)", re.DOTALL)
 
 
 def _answer_tag(text: str, names: Sequence[str]) -> Extraction | None:
