@@ -76,7 +76,7 @@ _FALLBACK = re.compile(
     r"[^.,:\n]{0,30}\b(?:wrong|incorrect|rejected|refused|not[ ]\w{2,12}|no[ ]good|mistaken)\b)"
     r"[^.,:\n]{0,20}[,:]?|(?:or\s)?else\b,?|otherwise\b,?|failing\sthat\b,?|alternatively\b[,:]?"
     r"|(?:(?:hmm|wait|well)[,.]{0,3}\s)?(?:or\b(?:\s(?:maybe|perhaps|possibly|even))?|maybe|perhaps|possibly)[,:]?"
-    r"|(?:actually|hmm|wait|correction)[,:.]{0,3}(?=\s[*_$]{0,3}[-\d\\])"
+    r"|(?:actually|hmm|wait)[,:.]{0,3}(?=\s[*_$]{0,3}[-\d\\])"
     r"|same\sfor\b|so\sdoes\b"
     r"|(?:(?:but|and)\s)?(?:it|this|the\sanswer)\s(?:could|might|may)\s(?:also|equally|just\sas\swell)\sbe)"
     r"\s(?:(?:then|please|use|try|take|read|accept|it|is|the|my|second|final|answer|i['’]d|say|i|would"
@@ -124,7 +124,7 @@ _CLAUSES = (
         "lse |lse,|therwise|lternatively|ailing that|f that|f this|f it |f it's|f the answer"
         "|f my answer|f not|f wrong|f rejected|n case |hould "
         "|ame for |o does |so be |ly be |ll be |\nor |\nOr |\nor\n|\nOr\n|\nor:|\nOr:|. or |. Or "
-        "|(or |; or |, or |aybe|erhaps|ossibly|ctually|mm, |ait, |orrection",
+        "|(or |; or |, or |aybe|erhaps|ossibly|ctually|mm, |ait, ",
     ),
     (
         _AS_GOOD,
