@@ -243,6 +243,13 @@ def test_a_file_takes_the_place_of_the_device_only_in_quotes() -> None:
     assert with_stdin({STDIN_FILE: b"", "a": b"b"}, b"c") == {STDIN_FILE: b"c", "a": b"b"}
 
 
+def test_what_a_program_adds_to_that_file_is_gone_at_the_next_case(grader: Grader) -> None:
+    source = "p = '.dev-stdin'\nprint(open(p).read(), end='')\nopen(p, 'a').write('9')"
+    cases = [{"stdin": f"{n}\n", "stdout": f"{n}\n"} for n in range(4)]
+    found = grader(source, {"type": "stdio", "cases": cases}, IDLE_PLAN)
+    assert (found.reason, found.passed) == ("passed", 4)
+
+
 # What crosses between program and judge
 
 plain = st.recursive(

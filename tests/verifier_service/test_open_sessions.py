@@ -75,7 +75,7 @@ def test_sessions_leave_no_process_no_descriptor_and_no_file(num_rounds: int) ->
                 for session in found:
                     await sessions.close(session, LostReason.CLOSED)
             assert sessions.num_open == 0
-            assert set(tree(os.getpid())) <= processes
+            await until_async(lambda: set(tree(os.getpid())) <= processes)
             assert descriptors() <= num_descriptors
             directory = sessions._directory
             assert directory is not None
