@@ -50,7 +50,7 @@ test test-slow test-gpu test-newest soak: export OMP_NUM_THREADS := 1
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)
 
-test: install  ## about 18,000 tests that start few processes and wait for no limit
+test: install  ## about 19,000 tests that start few processes and wait for no limit
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
 
 test-slow: install  ## the rest: services, kills, attacks in each deployment, the demonstrations

@@ -123,8 +123,9 @@ def says_how_many(sentence: str, start: int, end: int) -> bool:
     if len(sentence) > _MAX_CHARACTERS:
         return False
     if _IN_SCRIPT.search(sentence):
-        is_changed = _NEVER_STATED.search(sentence) is not None
-        return not is_changed and _VERB_IN_SCRIPT.fullmatch(sentence) is not None
+        if _NEVER_STATED.search(sentence):
+            return False
+        return _VERB_IN_SCRIPT.fullmatch(sentence) is not None
     if _ENGLISH.search(sentence):
         return False
     if _CHANGED.search(sentence, 0, start) or _CHANGED.search(sentence, end):
