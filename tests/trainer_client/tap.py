@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 def forwarding(url: str, on_request: Callable[[str], None]) -> Iterator[str]:
     """The URL of a forwarder to `url`.
 
-    `on_request(path)` is called when the server has been sent the whole request, before anything of
-    its answer is read. A server that is gone closes the client's connections.
+    `on_request(path)` is called when the server has all of the request but its last byte, so that
+    the server cannot have answered before. A server that is gone closes the client's connections.
     """
     address = (urlsplit(url).hostname, urlsplit(url).port)
 
@@ -24,8 +24,9 @@ def forwarding(url: str, on_request: Callable[[str], None]) -> Iterator[str]:
             with suppress(OSError), socket.create_connection(address) as server:
                 answers: Thread | None = None
                 while request := self.request_bytes():
-                    server.sendall(request)
+                    server.sendall(request[:-1])
                     on_request(request.split(b" ", 2)[1].decode().partition("?")[0])
+                    server.sendall(request[-1:])
                     if answers is None:
                         answers = Thread(target=self.pass_answers, args=(server,), daemon=True)
                         answers.start()
