@@ -16,6 +16,13 @@ BROWSER := .venv-browser
 AXE := axe-core@4.14.1
 # The newest release of each dependency; vLLM, which shares constraints.txt, lags behind some of them.
 NEWEST := .venv-newest
+# Another Python than that of .venv, for the service alone: the image's, where the machine has it.
+OTHER := .venv-python
+OTHER_PYTHON ?= python3.12
+# Tests whose verdict may differ by the interpreter: those with processes of the service and its programs.
+OF_PROCESSES := tests/sandbox tests/attacks $(addprefix tests/verifier_service/test_, code.py \
+	code_service.py execute.py explain.py large_requests.py open_sessions.py request_worker.py \
+	server.py streaming.py text_worker.py worker_pool.py)
 # Ray, for the service on a cluster.
 FLEET := .venv-fleet
 FLEET_BIN := $(FLEET)/bin
@@ -42,10 +49,10 @@ SOAKS := tests/sandbox/test_soak.py $(addprefix tests/verifier_service/test_, \
 unexport PYTHONDONTWRITEBYTECODE
 # One thread of torch for each pytest and each process that it starts: threads that wait for each
 # other on busy cores take more time than they save.
-test test-slow test-gpu test-newest soak: export OMP_NUM_THREADS := 1
+test test-slow test-gpu test-newest test-python soak: export OMP_NUM_THREADS := 1
 
 .PHONY: demo test serve check bench test-slow soak test-docker test-interop test-vllm test-gpu test-newest \
-	test-browser test-fleet chaos-fleet docs install clean peers
+	test-browser test-fleet test-python chaos-fleet docs install clean peers
 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)
@@ -85,6 +92,9 @@ test-gpu: install  ## the trainer's tests with their models on a GPU; TORCH_INDE
 
 test-newest: $(NEWEST)/installed  ## the tests of `make test` with the newest release of each dependency
 	$(NEWEST)/bin/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
+
+test-python: $(OTHER)/installed  ## the service's processes on another Python: OTHER_PYTHON=python3.13
+	$(OTHER)/bin/python -m pytest $(SIDE_BY_SIDE) -p no:cacheprovider $(OF_PROCESSES) $(ARGS)
 
 test-browser: install $(BROWSER)/installed  ## the page of the service, in the machine's Chromium
 	BROWSER_TOOLS=$(BROWSER) $(BROWSER)/bin/python -m pytest -m browser \
@@ -159,6 +169,12 @@ $(NEWEST)/installed: $(VENV)/installed pyproject.toml
 	@$(BIN)/python scripts/install $(NEWEST)/bin/python --editable '.[service,trainer,dev]'
 	@touch $@
 
+$(OTHER)/installed: $(VENV)/installed pyproject.toml constraints.txt
+	$(OTHER_PYTHON) -m venv --clear $(OTHER)
+	@$(BIN)/python scripts/install $(OTHER)/bin/python --constraint constraints.txt \
+		--editable '.[service,programs,dev]'
+	@touch $@
+
 $(FLEET)/installed: $(VENV)/installed pyproject.toml
 	$(call environment,$(FLEET))
 	@echo 'installing ray ...'
@@ -182,4 +198,4 @@ $(DOCS)/installed: Makefile
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(INTEROP) $(BROWSER) $(FLEET) $(VLLM_VENV) $(DOCS) runs
+	rm -rf $(VENV) $(INTEROP) $(BROWSER) $(FLEET) $(VLLM_VENV) $(DOCS) $(OTHER) runs

@@ -1,9 +1,10 @@
 """Programs of each language, compiled and run, beside the plain toolchain in `subprocess.run`.
 
 The peer is what people type (`g++ -O2`, `rustc -O`, `node main.js`), and confines nothing. Both run
-the same program on the same input, in turns. A run is one of a program that is compiled already;
-the compilation has a column of its own. Times are on the clock; the ratio is runs per second of
-ours to those of the peer, the median of its rounds. Run it with nothing else on the machine:
+the same program on the same input, in turns: one run at a time, whose time is shown, then four at a
+time, the peer's from four threads. A run is one of a program that is compiled already; the
+compilation has a column of its own. Times are on the clock; the ratios are runs per second of ours
+to those of the peer, medians of the rounds. Run it with nothing else on the machine:
 
     python benchmarks/languages.py
 
@@ -20,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,6 +31,7 @@ from verifier_service.sandbox.execution import Limits, Program
 from verifier_service.sandbox.runner import Runner
 
 NUM_ROUNDS, NUM_RUNS = 5, 10
+NUM_AT_ONCE = 4
 STDIN, STDOUT = b"3\n1 2 3\n", b"6"
 LIMITS = Limits(cpu_seconds=20, wall_seconds=60)
 
@@ -86,10 +89,11 @@ PYTHON = "print(sum(map(int, open(0).read().split()[1:])))"
 def main() -> None:
     """Print a row for each language."""
     asked = sys.argv[1:] or sorted(PEERS)
-    print(f"{'':12}{'compile, ms':>22}{'run, ms':>22}{'runs/s':>8}")
-    print(f"{'language':12}{'ours':>11}{'peer':>11}{'ours':>11}{'peer':>11}{'ratio':>8}")
+    print(f"{'':12}{'compile, ms':>22}{'run, ms':>22}{'runs/s of ours to the peer':>28}")
+    titles = (f"{'ours':>11}{'peer':>11}" * 2) + f"{'one at a time':>16}{'four':>12}"
+    print(f"{'language':12}{titles}")
     with asyncio.Runner() as loop:
-        runner = Runner(1, tools=tools)
+        runner = Runner(NUM_AT_ONCE, tools=tools)
         loop.run(runner.__aenter__())
         try:
             for name in asked:
@@ -116,38 +120,60 @@ def measured(loop: asyncio.Runner, runner: Runner, name: str) -> str:
                 if shutil.which(command[0]) is not None:
                     subprocess.run(command, cwd=directory, capture_output=True, check=False)
 
-        compiling, building = seconds(build), seconds(build_of_peer)
+        compiling, building = (min(seconds(work), seconds(work)) for work in (build, build_of_peer))
         if not Path(directory, "main.js").exists() and name == "typescript":
             return f"{name:12} needs tsc for its peer"
         program, limits = build(), language.run_limits(LIMITS)
 
-        def run() -> None:
-            assert loop.run(runner.run(program, limits)).stdout.strip() == STDOUT
+        async def run() -> None:
+            assert (await runner.run(program, limits)).stdout.strip() == STDOUT
 
-        def run_of_peer() -> None:
+        async def run_some() -> None:
+            for _ in range(NUM_RUNS):
+                await run()
+
+        async def run_at_once() -> None:
+            await asyncio.gather(*(run_some() for _ in range(NUM_AT_ONCE)))
+
+        def run_of_peer(_: object = None) -> None:
             done = subprocess.run(
                 peer.run, cwd=directory, input=STDIN, capture_output=True, check=True
             )
             assert done.stdout.strip() == STDOUT
 
-        rounds = [(many(run), many(run_of_peer)) for _ in range(NUM_ROUNDS + 1)][1:]
-    ratio = statistics.median(theirs / ours for ours, theirs in rounds)
-    ours, theirs = (1000 * statistics.median(column) for column in zip(*rounds, strict=True))
+        def run_of_peer_at_once() -> None:
+            list(threads.map(run_of_peer, range(NUM_AT_ONCE * NUM_RUNS)))
+
+        def run_of_peer_some() -> None:
+            for _ in range(NUM_RUNS):
+                run_of_peer()
+
+        with ThreadPoolExecutor(NUM_AT_ONCE) as threads:
+            single = in_turns(lambda: loop.run(run_some()), run_of_peer_some)
+            at_once = in_turns(lambda: loop.run(run_at_once()), run_of_peer_at_once)
+    ours, theirs = (
+        1000 * statistics.median(column) / NUM_RUNS for column in zip(*single, strict=True)
+    )
     compiled = f"{1000 * compiling:11.0f}{1000 * building:11.0f}" if peer.compile else " " * 22
-    return f"{name:12}{compiled}{ours:11.1f}{theirs:11.1f}{ratio:8.2f}"
+    ratios = f"{ratio(single):16.2f}{ratio(at_once):12.2f}"
+    return f"{name:12}{compiled}{ours:11.1f}{theirs:11.1f}{ratios}"
+
+
+def in_turns(ours: Callable[[], object], theirs: Callable[[], object]) -> list[tuple[float, float]]:
+    """Seconds of each, in rounds after one that warms up."""
+    return [(seconds(ours), seconds(theirs)) for _ in range(NUM_ROUNDS + 1)][1:]
+
+
+def ratio(rounds: list[tuple[float, float]]) -> float:
+    """How many runs of ours take the time of one of theirs; the median of the rounds."""
+    return statistics.median(theirs / ours for ours, theirs in rounds)
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Seconds of a call, the better of two."""
-    return min(many(work, 1), many(work, 1))
-
-
-def many(work: Callable[[], object], num_calls: int = NUM_RUNS) -> float:
-    """Seconds of a call, the mean of some."""
+    """Seconds of a call."""
     start = time.perf_counter()
-    for _ in range(num_calls):
-        work()
-    return (time.perf_counter() - start) / num_calls
+    work()
+    return time.perf_counter() - start
 
 
 if __name__ == "__main__":

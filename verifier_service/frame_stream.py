@@ -6,6 +6,8 @@ They are apart from `frames`, which the sandbox imports: asyncio and msgspec sta
 from __future__ import annotations
 
 import asyncio
+import socket
+from collections.abc import Iterable
 
 import msgspec
 
@@ -13,6 +15,8 @@ from verifier_service.frames import HEADER_BYTES, FrameTooLarge, body_length, pa
 
 LIMIT_BYTES = 2**20
 """Number of bytes that a stream of large frames reads ahead."""
+SEND_BYTES = 2**18
+"""Most bytes that `SocketWithoutMessages` joins for one write, unless a buffer has more."""
 BROKEN = (asyncio.IncompleteReadError, ConnectionError, FrameTooLarge, msgspec.MsgspecError)
 """Errors of reading a message when its sender is dead or sends malformed messages."""
 
@@ -26,6 +30,23 @@ async def read_frame(reader: asyncio.StreamReader, *, max_bytes: int | None = No
     """
     header = await reader.readexactly(HEADER_BYTES)
     return await reader.readexactly(body_length(header, max_bytes=max_bytes))
+
+
+class SocketWithoutMessages(socket.socket):
+    """A stream socket on which asyncio can write in a confined process.
+
+    From Python 3.12 on asyncio gives what waits to be written to `sendmsg`. The system call filter
+    refuses sendmsg(2), which can send descriptors too, so the bytes leave by send(2).
+    """
+
+    def sendmsg(self, buffers: Iterable[bytes | memoryview], /) -> int:  # type: ignore[override]
+        """Send the first of the buffers' bytes; returns how many were sent."""
+        joined = bytearray()
+        for buffer in buffers:
+            joined += buffer
+            if len(joined) >= SEND_BYTES:
+                break
+        return self.send(joined)
 
 
 class FrameWriter:

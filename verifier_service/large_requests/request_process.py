@@ -186,10 +186,10 @@ class ParentEngine:
 
     @classmethod
     async def connected_by(cls, connection: socket.socket) -> Self:
-        """The engine at the other end of a socket."""
-        connection.setblocking(False)
-        limit = frame_stream.LIMIT_BYTES
-        return cls(*await asyncio.open_connection(sock=connection, limit=limit))
+        """The engine at the other end of a socket, which is taken over."""
+        sock = frame_stream.SocketWithoutMessages(fileno=connection.detach())
+        sock.setblocking(False)
+        return cls(*await asyncio.open_connection(sock=sock, limit=frame_stream.LIMIT_BYTES))
 
     async def close(self) -> None:
         """Close the connection when everything is sent."""
