@@ -172,6 +172,21 @@ def test_real_completions_are_scored_through_the_published_port(http: httpx.Clie
     ]
 
 
+def test_a_large_request_is_judged_in_a_process_of_its_own(http: httpx.Client) -> None:
+    thought = "I think. " * (MIB // 9)
+    answer = score(
+        http,
+        verifiers=[{"type": "accuracy"}],
+        groups=[
+            {
+                "reference": {"answer": "1/2"},
+                "completions": [thought + r"\boxed{0.5}", thought + r"\boxed{5}"],
+            }
+        ],
+    )
+    assert verdicts(answer, "accuracy") == [("scored", 1.0, "equal"), ("scored", 0.0, "different")]
+
+
 def test_programs_are_judged_in_the_container(http: httpx.Client) -> None:
     programs = [
         SQUARE,

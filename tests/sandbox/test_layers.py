@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
+import sysconfig
 import threading
 from pathlib import Path
 
 import pytest
 
 from tests.sandbox.conftest import LIMITS
+from verifier_service.sandbox import runtime
 from verifier_service.sandbox.execution import Execution, Layer, Limits, Program
 from verifier_service.sandbox.layers import num_threads_of_user
 from verifier_service.sandbox.runner import Runner
@@ -250,3 +252,18 @@ for path in ("/new", os.__file__):
     library = "Read-only file system" if os.getuid() == 0 else "Permission denied"
     assert in_root[2:] == ["Read-only file system", library]
     assert "[True, True, True, True, True]" in run(source.replace('"a"', '"r"')).stdout.decode()
+
+
+def test_the_libraries_of_a_moved_python_stand_beside_its_standard_library(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its LIBDIR names a folder that is not there, or that nobody but root can read."""
+    library = tmp_path / "lib" / "libpython3.so"
+    (tmp_path / "lib" / "python3").mkdir(parents=True)
+    library.touch()
+    found = {
+        "stdlib": str(tmp_path / "lib" / "python3"),
+        "platstdlib": str(tmp_path / "lib/python3"),
+    }
+    monkeypatch.setattr(sysconfig, "get_path", found.__getitem__)
+    assert library in runtime.system_files()

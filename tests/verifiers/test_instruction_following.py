@@ -640,5 +640,5 @@ def test_a_language_has_the_probability_of_langdetect(text: str) -> None:
     found = []
     for detector in (Detector(factory), languages._detector_class()(factory)):
         detector.append(text)
-        found.append([(one.lang, float(one.prob)) for one in detector.get_probabilities()])
-    assert found[0] == found[1]
+        found.append({one.lang: float(one.prob) for one in detector.get_probabilities()})
+    assert found[0] == pytest.approx(found[1], rel=1e-12)

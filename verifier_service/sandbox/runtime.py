@@ -32,9 +32,13 @@ def readable_paths(packages: list[Path]) -> list[Path]:
 
 
 def system_files() -> list[Path]:
-    """The shared libraries of the system and of this Python, and the time zones."""
-    own = Path(sysconfig.get_config_var("LIBDIR") or "/usr/lib").glob("lib*.so*")
-    return [*system_libraries(), *(path for path in sorted(own) if path.exists())]
+    """The shared libraries of the system and of this Python, and the time zones.
+
+    Those of a Python stand beside its standard library, also where it was moved after its build and
+    LIBDIR names another place.
+    """
+    own = (path for library in standard_library() for path in library.parent.glob("lib*.so*"))
+    return [*system_libraries(), *(path for path in sorted({*own}) if path.exists())]
 
 
 def system_libraries() -> list[Path]:
