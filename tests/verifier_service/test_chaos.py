@@ -66,7 +66,7 @@ def test_nothing_is_lost_while_workers_are_killed(tmp_path: Path) -> None:
         assert killed["workers"] > 20
         assert killed["servers"] > 0
         assert killed["templates"] > 0
-        assert answered["scored"] > 0.9 * 2 * NUM_COMPLETIONS
+        assert answered["scored"] > 0.8 * 2 * NUM_COMPLETIONS
         assert "Traceback" not in log.read_text()
 
 

@@ -2,8 +2,8 @@
 # category = "reward-hack"
 # kind = "function"
 # success = "verdict_passed"
-# expected = ["wrong_answer", "invalid_output", "runtime_error"]
-# summary = "Jumps over the assertion by setting the line number of the tested frame."
+# expected = ["wrong_answer", "invalid_output", "runtime_error", "time_limit_exceeded"]
+# summary = "Jumps over the assertion by setting the line of every frame; in 3.12 into a loop."
 # ///
 
 import sys
