@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from verifier_service.answer_text import after_reasoning
+from verifier_service.answer_text import after_reasoning, without_end_tokens
 from verifier_service.completion import Completion
 from verifier_service.difference import REVEAL_EXPECTED_DESCRIPTION, without_wanted
 from verifier_service.instructions.visible import is_blank
@@ -101,7 +101,7 @@ class ToolCalls(TextVerifier):
                     refuse_other_forms(answer)
             except BadCall as error:
                 return Judgement(0.0, ToolCallsReason.MALFORMED, details={"problem": str(error)})
-            if not wanted and is_blank(answer):
+            if not wanted and is_blank(without_end_tokens(answer)):
                 return Judgement(0.0, ToolCallsReason.NO_ANSWER)
             return self._judgement(given, wanted, tools)
 
