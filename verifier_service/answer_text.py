@@ -108,3 +108,17 @@ def answer_part(text: str, part: AnswerPart = "answer") -> str | None:
     if len(tagged) > 1:
         raise SeveralAnswers
     return (tagged.pop() or None) if tagged else None
+
+
+# A line that announces a document in JSON or XML on the next: `Here is the JSON:`.
+_ANNOUNCEMENT = re.compile(r"[*_# \t]{0,8}\w[^\n{}\[\]<>]{0,200}:[*_]{0,2}[ \t]*\n\s*(?=[{\[<])")
+
+
+def without_announcement(answer: str) -> str:
+    """An answer without the line that announces its document, which begins with a bracket.
+
+    >>> without_announcement("Here is the JSON:\\n[1]"), without_announcement("So: [1]")
+    ('[1]', 'So: [1]')
+    """
+    announcement = _ANNOUNCEMENT.match(answer)
+    return answer[announcement.end() :] if announcement else answer

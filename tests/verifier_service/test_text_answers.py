@@ -549,6 +549,8 @@ PERSON = {
         ("{}", "invalid", ("required", "")),
         ('{"name": 1}', "invalid", ("type", "/name")),
         ('{"name": "Ada", "age": -1}', "invalid", ("minimum", "/age")),
+        ('Here is the JSON:\n\n{"name": "Ada"}', "valid", None),
+        ('Here:\n{"name": "Ada"}\n{"name": "Bob"}', "not_json", None),
         ('Here: {"name": "Ada"}', "not_json", None),
         ('{"name": "Ada", "name": 1}', "not_json", None),
         ('{"name": "Ada", "age": NaN}', "not_json", None),

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
+from verifier_service.answer_text import (
+    PART_DESCRIPTION,
+    AnswerPart,
+    SeveralAnswers,
+    answer_part,
+    without_announcement,
+)
 from verifier_service.code.extraction import last_block
 from verifier_service.completion import Completion
 from verifier_service.reason import Reason
@@ -56,10 +62,10 @@ class JsonSchema(TextVerifier):
     model_config = ConfigDict(serialize_by_alias=True)
 
     purpose: ClassVar[str] = (
-        "1 if the answer, or the last fenced JSON block in it, is a JSON document that fits a JSON "
-        "Schema (option `schema`, else reference.schema; draft 2020-12 unless it names another; "
-        "patterns in RE2's syntax), else 0; a schema that is not valid makes the verdict "
-        "unverifiable"
+        "1 if the answer, behind one line that may announce it, or the last fenced JSON block in "
+        "it, is a JSON document that fits a JSON Schema (option `schema`, else reference.schema; "
+        "draft 2020-12 unless it names another; patterns in RE2's syntax), else 0; a schema that "
+        "is not valid makes the verdict unverifiable"
     )
     reasons: ClassVar[Iterable[Reason]] = JsonSchemaReason
 
@@ -88,7 +94,7 @@ class JsonSchema(TextVerifier):
             if answer is None:
                 return Judgement(0.0, JsonSchemaReason.NO_ANSWER)
             block = last_block(answer, JSON_TAGS)
-            text = (answer if block is None else block).strip()
+            text = (without_announcement(answer) if block is None else block).strip()
             try:
                 document = _parsed(text)
             except ValueError:
