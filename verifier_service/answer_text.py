@@ -110,8 +110,11 @@ def answer_part(text: str, part: AnswerPart = "answer") -> str | None:
     return (tagged.pop() or None) if tagged else None
 
 
-# A line that announces a document in JSON or XML on the next: `Here is the JSON:`.
-_ANNOUNCEMENT = re.compile(r"[*_# \t]{0,8}\w[^\n{}\[\]<>]{0,200}:[*_]{0,2}[ \t]*\n\s*(?=[{\[<])")
+# A line, or a heading, that announces a document in JSON or XML: `Here is the JSON:`, `## JSON`.
+_ANNOUNCEMENT = re.compile(
+    r"(?:[*_# \t]{0,8}\w[^\n{}\[\]<>]{0,200}:[*_]{0,2}|#{1,6} [^\n{}\[\]<>]{1,100})"
+    r"[ \t]*\n\s*(?=[{\[<])"
+)
 
 
 def without_announcement(answer: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
-from verifier_service.answer_text import answer_part, without_end_tokens
+from verifier_service.answer_text import answer_part, without_announcement, without_end_tokens
 from verifier_service.verifier import TextVerifier
 from verifier_service.verifiers.exact_match import ExactMatch
 from verifier_service.verifiers.instruction_following import InstructionFollowing
@@ -64,3 +64,10 @@ def test_an_element_is_no_end_token() -> None:
 def test_many_end_tokens_take_linear_time(piece: str) -> None:
     assert_linear(without_end_tokens, piece, after=">", num_characters=400_000)
     assert_linear(without_end_tokens, piece, num_characters=400_000)
+
+
+@pytest.mark.parametrize("piece", ["\n", " ", "#", "# a", "a:\n", "\t"])
+def test_a_line_that_announces_takes_linear_time(piece: str) -> None:
+    assert_linear(without_announcement, piece)
+    assert_linear(without_announcement, piece, before="Here:\n")
+    assert_linear(without_announcement, piece, before="# Here")

@@ -38,6 +38,7 @@ JSON_TAGS = ("json", "jsonc", "json5")
 """Tags of the fenced blocks that hold a document."""
 MAX_NUMBER_CHARACTERS = 300
 """Longest number, in digits: a longer one fits into no float, and jsonschema computes in floats."""
+MAX_PROBLEM_CHARACTERS = 100
 
 
 class JsonSchemaReason(Reason):
@@ -50,7 +51,8 @@ class JsonSchemaReason(Reason):
     )
     NOT_JSON = (
         "not_json",
-        "0: the answer is not JSON, names a key twice, or has a number that no float can hold.",
+        "0: the answer is not JSON, names a key twice, or has a number that no float can hold; "
+        "`details.problem` says where.",
     )
     NO_ANSWER = "no_answer", "0: the part that should be a document is missing or empty."
     AMBIGUOUS_ANSWER = "ambiguous_answer", "0: the answer tags have different contents."
@@ -97,8 +99,9 @@ class JsonSchema(TextVerifier):
             text = (without_announcement(answer) if block is None else block).strip()
             try:
                 document = _parsed(text)
-            except ValueError:
-                return Judgement(0.0, JsonSchemaReason.NOT_JSON, text)
+            except ValueError as error:
+                problem = {"problem": str(error)[:MAX_PROBLEM_CHARACTERS]}
+                return Judgement(0.0, JsonSchemaReason.NOT_JSON, text, problem)
             broken = _broken_rule(validator, document)
             if broken is None:
                 return Judgement(1.0, JsonSchemaReason.VALID, text)
