@@ -8,8 +8,8 @@ from typing import Literal
 AnswerPart = Literal["answer", "answer_tag", "completion"]
 """Part of a completion that a verifier reads; PART_DESCRIPTION explains the values."""
 PART_DESCRIPTION = (
-    "answer: the content of <answer>, or without such a tag everything after the reasoning; "
-    "answer_tag: the content of <answer> only; completion: everything"
+    "answer: the content of <answer>, or without such a tag everything after the reasoning but the "
+    "tokens that end it; answer_tag: the content of <answer> only; completion: everything"
 )
 
 _START, _END = "<answer>", "</answer>"
@@ -59,16 +59,24 @@ _END_TOKEN = re.compile(
 
 
 def without_end_tokens(text: str) -> str:
-    """The text without the tokens behind it that end a completion."""
+    """The text without the tokens behind it that end a completion.
+
+    >>> without_end_tokens("5<|im_end|>\\n</s>"), without_end_tokens("<s>old</s>")
+    ('5', '<s>old</s>')
+    """
     text = text.rstrip()
-    while text.endswith(">"):
-        start = text.rfind("<")
-        if start < 0 or not _END_TOKEN.fullmatch(text, start):
+    end = len(text)
+    has_elements = text.endswith(">") and "<s>" in text
+    while end and text[end - 1] == ">":
+        start = text.rfind("<", 0, end)
+        if start < 0 or not _END_TOKEN.fullmatch(text, start, end):
             break
-        if text.endswith("</s>") and "<s>" in text:  # an element
+        if has_elements and text.startswith("</s>", start):
             break
-        text = text[:start].rstrip()
-    return text
+        while start and text[start - 1].isspace():
+            start -= 1
+        end = start
+    return text[:end]
 
 
 def answer_part(text: str, part: AnswerPart = "answer") -> str | None:
@@ -76,7 +84,7 @@ def answer_part(text: str, part: AnswerPart = "answer") -> str | None:
 
     >>> answer_part("<think>4?</think><answer> 5 </answer>")
     '5'
-    >>> answer_part("<think>4?</think> It is 5.")
+    >>> answer_part("<think>4?</think> It is 5.<|im_end|>")
     'It is 5.'
     >>> answer_part("It is 5.", "answer_tag") is None
     True
@@ -91,7 +99,7 @@ def answer_part(text: str, part: AnswerPart = "answer") -> str | None:
         return None
     start = after.find(_START)
     if start < 0:
-        return None if part == "answer_tag" else after.strip() or None
+        return None if part == "answer_tag" else without_end_tokens(after).lstrip() or None
     start += len(_START)
     if after.find(_START, start) < 0:
         end = after.find(_END, start)
@@ -100,3 +108,20 @@ def answer_part(text: str, part: AnswerPart = "answer") -> str | None:
     if len(tagged) > 1:
         raise SeveralAnswers
     return (tagged.pop() or None) if tagged else None
+
+
+# A line, or a heading, that announces a document in JSON or XML: `Here is the JSON:`, `## JSON`.
+_ANNOUNCEMENT = re.compile(
+    r"(?:[*_# \t]{0,8}\w[^\n{}\[\]<>]{0,200}:[*_]{0,2}|#{1,6} [^\n{}\[\]<>]{1,100})"
+    r"[ \t]*\n\s*(?=[{\[<])"
+)
+
+
+def without_announcement(answer: str) -> str:
+    """An answer without the line that announces its document, which begins with a bracket.
+
+    >>> without_announcement("Here is the JSON:\\n[1]"), without_announcement("So: [1]")
+    ('[1]', 'So: [1]')
+    """
+    announcement = _ANNOUNCEMENT.match(answer)
+    return answer[announcement.end() :] if announcement else answer

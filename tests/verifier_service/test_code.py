@@ -724,7 +724,9 @@ def test_a_check_may_call_the_program_by_its_name_where_python_has_one(
 ) -> None:
     """The name is Python's if the check uses what it is given: a program must not replace it."""
     code = f"def check(candidate):\n    {body}"
-    assert grader(source, {"type": "asserts", "code": code, "entry_point": "sum"}).reason == reason
+    called = f"{code}\n\ndef test_check():\n    check(sum)\n\ntest_check()"  # as MultiPL-E has it
+    for one in (code, called):
+        assert grader(source, asserts(one, "sum")).reason == reason
 
 
 CHECK_ADD = "def check(candidate):\n    assert candidate(1, b=2) == 3"

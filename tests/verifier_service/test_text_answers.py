@@ -247,6 +247,24 @@ CITIES = {"A": "London", "B": "Paris", "C": "Rome", "D": "Both A and B"}
         ("B\n\nChoose C, as it is even.", "different"),
         ("B\nI choose C.\nIt is even.", "no_answer"),
         ("B or C\n\nExplanation: both are even.", "no_answer"),
+        # corrected in a later line
+        ("Answer: B\nWait, actually C.", "ambiguous_answer"),
+        ("Answer: B\n\nActually, (C)", "ambiguous_answer"),
+        ("\\boxed{B}\nNo, it is **C**.", "ambiguous_answer"),
+        ("Answer: C\nWait, it should be B.", "ambiguous_answer"),
+        ("Answer: B\nActually, A would need more.", "equal"),
+        ("Answer: B\nNo, it is B.", "equal"),
+        ("Answer: B\nWait for more.", "equal"),
+        # between quotes
+        ("The answer is 'B'.", "equal"),
+        ("So the correct option is \u201cB\u201d.", "equal"),
+        ('**Answer:** "B"', "equal"),
+        ("The answer is 'C'.", "different"),
+        ("The answer is 'C', not 'B'.", "different"),
+        ("The answer is not 'B'.", "no_answer"),
+        ("The answer is 'B' or 'C'.", "ambiguous_answer"),
+        ("The answer is 'B' and 'C'.", "ambiguous_answer"),
+        ("The letter 'B' is in 'CAB'.\nThe answer is C.", "different"),
         # in a fence, under a heading, in JSON, in brackets behind the letter
         ("```\nB\n```", "equal"),
         ("#### B", "equal"),
@@ -549,11 +567,8 @@ PERSON = {
         ("{}", "invalid", ("required", "")),
         ('{"name": 1}', "invalid", ("type", "/name")),
         ('{"name": "Ada", "age": -1}', "invalid", ("minimum", "/age")),
-        ('Here: {"name": "Ada"}', "not_json", None),
-        ('{"name": "Ada", "name": 1}', "not_json", None),
-        ('{"name": "Ada", "age": NaN}', "not_json", None),
-        ('{"name": "Ada", "age": 1e999}', "not_json", None),
-        ('{"name": "Ada", "age": ' + "9" * 5000 + "}", "not_json", None),
+        ('Here is the JSON:\n\n{"name": "Ada"}', "valid", None),
+        ('## The person\n\n{"name": "Ada"}', "valid", None),
         ("", "no_answer", None),
         ("<answer>{}</answer><answer>[]</answer>", "ambiguous_answer", None),
     ],
@@ -566,6 +581,25 @@ def test_json_schema_gives_its_reason(
         found = judge(verifier, reference, text)
         assert (found.score, found.reason) == (float(reason == "valid"), reason)
         assert found.details == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('Here:\n{"name": "Ada"}\n{"name": "Bob"}', "Extra data: line 2"),
+        ('Here: {"name": "Ada"}', "Expecting value: line 1"),
+        ('{"name": "Ada\nLovelace"}', "Invalid control character at: line 1 column 14"),
+        ('{"name": "Ada", "name": 1}', "a key occurs twice"),
+        ('{"name": "Ada", "age": NaN}', "NaN is not JSON"),
+        ('{"name": "Ada", "age": 1e999}', "a number that no float can hold"),
+        ('{"name": "Ada", "age": ' + "9" * 5000 + "}", "a number that no float can hold"),
+    ],
+)
+def test_what_is_no_json_is_told_where(text: str, problem: str) -> None:
+    found = judge(schema(PERSON), {}, text)
+    assert (found.score, found.reason) == (0.0, "not_json")
+    assert found.details is not None
+    assert found.details["problem"].startswith(problem)
 
 
 @pytest.mark.parametrize(

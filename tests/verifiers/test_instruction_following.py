@@ -15,7 +15,7 @@ from tests.verifier_service.test_score import verdicts
 from verifier_service.instructions import emoji_ends, english_words, languages
 from verifier_service.instructions.constraint import CONSTRAINTS
 from verifier_service.instructions.sentences import sentences, word_tokens
-from verifier_service.instructions.visible import visible
+from verifier_service.instructions.visible import visible, without_markup
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.instruction_following import InstructionFollowing
 
@@ -127,6 +127,56 @@ def test_a_forbidden_word_is_found_whatever_stands_inside(sign: str) -> None:
 )
 def test_a_forbidden_word_is_found_in_other_letters(word: str) -> None:
     assert score(DEFAULT, FORBIDDEN, f"The floor is of {word}.") == 0
+
+
+EMPTY_MARKUP = ["<b></b>", "<br>", "&nbsp;", "&#8203;", "<i> </i>", '<span class="a b"></span>']
+
+
+@pytest.mark.parametrize("markup", EMPTY_MARKUP)
+@pytest.mark.parametrize(
+    ("name", "arguments", "text"),
+    [
+        ("length_constraints:number_words", {"relation": "at least", "num_words": 3}, "One two {}"),
+        (
+            "length_constraints:number_sentences",
+            {"relation": "at least", "num_sentences": 2},
+            "It is. {}.",
+        ),
+        ("length_constraints:number_paragraphs", {"num_paragraphs": 2}, "One\n***\n{}"),
+        ("detectable_format:number_bullet_lists", {"num_bullets": 2}, "* one\n* {}"),
+        ("detectable_format:number_highlighted_sections", {"num_highlights": 2}, "*one* *{}*"),
+        ("detectable_format:title", {}, "<<{}>>\none"),
+        ("detectable_format:json_format", {}, '{{"a": "{}"}}'),
+        ("detectable_content:postscript", {"postscript_marker": "P.S."}, "One.\nP.S. {}"),
+        ("combination:two_responses", {}, "One******{}"),
+        ("startend:quotation", {}, '"{}"'),
+        ("format:thesis", {}, "<i>{}</i> So."),
+        ("punctuation:no_comma", {}, "{}"),
+    ],
+)
+def test_markup_that_shows_nothing_is_no_word(
+    name: str, arguments: dict[str, Any], text: str, markup: str
+) -> None:
+    markup = markup.replace('"', "'") if "json" in name else markup
+    reference = row(name, **arguments)
+    assert score(DEFAULT, reference, text.format(markup * 3)) == 0
+    assert score(DEFAULT, reference, text.format(f"<b>word</b>{markup}")) == 1
+
+
+def test_code_and_titles_keep_their_markup() -> None:
+    words = row("length_constraints:number_words", relation="at least", num_words=3)
+    assert score(DEFAULT, words, "```html\n<b></b>\n<br>\n```") == 1
+    assert score(DEFAULT, row("detectable_format:title"), "<<b>>\none") == 1
+    quoted = '{"a": "say &quot;hi&quot; &amp; <b>go</b>"}'
+    assert score(DEFAULT, row("detectable_format:json_format"), quoted) == 1
+    prompt = "Write <b>this</b> &amp; that"
+    repeated = row("combination:repeat_prompt", prompt_to_repeat=prompt)
+    assert score(DEFAULT, repeated, prompt + " So.") == 1
+
+
+@pytest.mark.parametrize("piece", ["<b", "<b>", "&#1", "`", "<b ", "<<", "```\n", "&nbsp;"])
+def test_markup_is_left_out_in_linear_time(piece: str) -> None:
+    assert_linear(without_markup, piece, after="<b>")
 
 
 @pytest.mark.parametrize("sign", INSIDE)

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
 from tests.verifier_service.test_score import verdicts
 from verifier_service.verifier import Unverifiable
@@ -52,6 +53,14 @@ def outcome(text: str, reference: dict[str, Any] = REFERENCE, **options: Any) ->
         f"{LARGE};\r\n".replace("\r\n", "\n\n") + "It reads one table.\nNothing else.",
         f"```sqlite3\n{LARGE}\n```",
         f"{LARGE}; -- the large ones",
+        f"Here is the query that you asked for:\n\n{LARGE};\n\nIt reads one table.",
+        f"**Here it is:**\n{LARGE}",
+        f"### The query\n\n{LARGE}",
+        f"{LARGE};\nThis query selects the names of large cities.",
+        f"{LARGE}\n\nExplanation: large is above 1000.",
+        f"{LARGE}\n\n**Note:** names may repeat.",
+        "SELECT name FROM city\n\nWhere people > 1000",
+        "SELECT name FROM city\n\nGroup By name\n\nHaving max(people) > 1000",
     ],
 )
 def test_a_query_with_the_wanted_rows_scores(text: str) -> None:
@@ -87,6 +96,11 @@ def test_a_zero_is_no_text(query: str) -> None:
         (f"{LARGE};\n\nThen run it; done.", "not_allowed"),
         (f"{LARGE}; SELECT 1;\n\nThis query selects names.", "not_allowed"),
         (f"No SQL: {LARGE}", "no_answer"),
+        (f"SELECT 1;\nOr {LARGE}", "not_allowed"),
+        (f"SELECT 1\n\nNote: or {LARGE}", "invalid"),
+        (f"First:\nSELECT 1\n\nThen:\n{LARGE}", "invalid"),
+        (f"{LARGE};\n\nDelete from city", "not_allowed"),
+        (f"It is large. {LARGE}", "no_answer"),
         ("SQL: DROP TABLE city", "no_answer"),
         (f"`SELECT 1` or `{LARGE}`", "no_answer"),
         ("", "no_answer"),
@@ -213,6 +227,13 @@ def test_comments_before_a_query_take_linear_time() -> None:
     assert query_in(comments + "I would select the large ones.") is None
     assert query_in("/**/" * 5_000 + "/*") is None
     assert query_in("select 1;\n\nx" + "\n" * 200_000 + "x") == "select 1"
+
+
+@pytest.mark.parametrize("piece", ["\n", "_", "a:\n", "# a\n", "A a ", "** ", ";\n"])
+def test_lines_around_a_query_take_linear_time(piece: str) -> None:
+    assert_linear(query_in, piece)
+    assert_linear(query_in, piece, before="a:\n")
+    assert_linear(query_in, piece, before="select 1\n\n")
 
 
 def test_rows_are_ordered_where_the_reference_orders_them() -> None:

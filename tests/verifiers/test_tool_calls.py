@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -11,9 +12,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
 from tests.verifier_service.test_score import score as scored
 from tests.verifier_service.test_score import verdicts
+from verifier_service.completion import Completion
 from verifier_service.tool_calls.matching import is_equal
 from verifier_service.verifier import Unverifiable
 from verifier_service.verifiers.tool_calls import ToolCalls
@@ -45,6 +48,11 @@ TOOLS = [
 
 def tagged(*calls: Any) -> str:
     return "\n".join(f"<tool_call>\n{json.dumps(call)}\n</tool_call>" for call in calls)
+
+
+def judge_of(reference: dict[str, Any]) -> Callable[[str], object]:
+    judged = ToolCalls().prepare(reference)
+    return lambda text: judged(Completion(text))
 
 
 def outcome(text: str, reference: dict[str, Any], **options: Any) -> tuple[float, str]:
@@ -127,6 +135,10 @@ MODEL_FORMS = [
     f"Thought: I look.\nAction: get_weather\nAction Input: {ARGUMENTS}\nObservation: sunny\n"
     "Thought: I know.\nFinal Answer: sunny",
     f"Action: get_weather\nAction Input:\n```json\n{ARGUMENTS}\n```",
+    f"get_weather\n{ARGUMENTS}",
+    f"\nget_weather\n{ARGUMENTS}<|user|>",
+    f"<function_call> {json.dumps(WEATHER)}",
+    "[\"get_weather(city='Paris', days=3)\"]",
 ]
 
 
@@ -181,6 +193,8 @@ def test_a_call_is_read_as_single_models_write_it(text: str) -> None:
             f"Action: {one['name']}\nAction Input: {json.dumps(one['arguments'])}\nObservation: 1"
             for one in [WEATHER, ADD]
         ),
+        "".join(f"<function_call> {json.dumps(one)} " for one in [WEATHER, ADD]),
+        "['get_weather(city=\"Paris\", days=3)', 'add(a=1, b=2)']",
     ],
 )
 def test_several_calls_are_read_as_single_models_write_them(text: str) -> None:
@@ -261,6 +275,41 @@ def test_a_form_without_types_may_mean_a_text_or_a_value(
 def test_text_without_a_call_calls_nothing(text: str) -> None:
     assert outcome(text, NONE) == (1, "equal")
     assert outcome(text, ONE) == (0, "no_call")
+
+
+def test_an_underscore_that_markdown_escapes_is_one() -> None:
+    assert outcome("[get\\_weather(city='Paris', days=3)]", ONE) == (1, "equal")
+    wanted = {"tool_calls": [{"name": "tex", "arguments": {"text": "a\\_b"}}]}
+    assert outcome(r"tex(text='a\\_b')", wanted) == (1, "equal")
+
+
+@pytest.mark.parametrize(
+    ("hidden", "honest"),
+    [
+        ("[get_weather(city=your_city)]", "I would call get_weather(city), but which city?"),
+        ("[get\\_weather(city='Rome'), x]", "[get_weather] needs a city."),
+        ("get_weather(city='Rome')\n\nThis asks for the weather.", "get_weather needs a city."),
+        ("```python\n[get_weather(city='Rome')]\n```\nThat is it.", "```python\nx = 1\n```"),
+        ("['get_weather(city=home)']", "It is hot. [get_weather(city='Rome')] cannot tell more."),
+        (
+            "get_weather({'city': Rome})",
+            "get_weather(city='Rome') only tells the weather of today.",
+        ),
+    ],
+)
+def test_an_answer_that_begins_with_a_call_of_a_known_tool_is_no_silence(
+    hidden: str, honest: str
+) -> None:
+    known = {**NONE, "tools": TOOLS}
+    assert outcome(hidden, known) == (0, "malformed")
+    assert outcome(hidden, {**ONE, "tools": TOOLS}) == (0, "malformed")
+    assert outcome(honest, known) == (1, "equal")
+
+
+def test_many_brackets_before_no_call_take_linear_time() -> None:
+    known = judge_of({**NONE, "tools": TOOLS})
+    for piece in ("[", " ", "get_weather(", "\n", "```", "\\_", "<function_call>"):
+        assert_linear(known, piece)
 
 
 @pytest.mark.parametrize(
@@ -454,6 +503,38 @@ def test_a_reference_may_accept_several_values() -> None:
     for text, expected in [("city='Paris'", 1), ("city='Paris, FR', days=3", 1), ("days=3", 0),
                            ("city='Paris', days=4", 0)]:  # fmt: skip
         assert outcome(f"get_weather({text})", reference)[0] == expected
+
+
+@pytest.mark.parametrize("name", ["math.area", "math_area"])
+def test_a_name_may_have_underscores_for_points_as_in_bfcl(name: str) -> None:
+    """APIs take no points in names, so that models call `math_area`."""
+    text = tagged({"name": name, "arguments": {"base": 10}})
+    wanted = {"tool_calls": [{"math.area": {"base": [10]}}]}
+    assert outcome(text, wanted, strings="bfcl") == (1, "equal")
+    assert outcome(text, wanted)[0] == (name == "math.area")
+    assert outcome(text.replace("math", "meth"), wanted, strings="bfcl")[0] == 0
+    none = {"tool_calls": [], "tools": [{"name": "math.area"}]}
+    assert outcome(f"[{name}(base=x)]", none, strings="bfcl") == (0, "malformed")
+
+
+CONDITIONS = {"tool_calls": [{"find": {"conditions": [
+    [{"field": ["age"], "value": ["25", 25]}, {"field": ["job"], "value": ["engineer", ""]}]
+]}}]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        ([{"field": "age", "value": "25"}, {"field": "job", "value": "engineer"}], 1),
+        ([{"field": "age", "value": 25}, {"field": "job"}], 1),
+        ([{"field": "age", "value": 26}, {"field": "job"}], 0),
+        ([{"field": "job"}, {"field": "age", "value": 25}], 0),
+        ([{"field": "age", "value": 25}], 0),
+    ],
+)
+def test_ground_truth_of_bfcl_may_have_lists_of_objects(conditions: Any, expected: float) -> None:
+    text = tagged({"name": "find", "arguments": {"conditions": conditions}})
+    assert outcome(text, CONDITIONS, strings="bfcl")[0] == expected
 
 
 BFCL = {"tool_calls": [{"math.area": {"base": [10], "unit": ["units", ""],

@@ -67,8 +67,13 @@ class AssertionCode:
             return tested_builtins(self._tree, program=program)
         # `check(candidate)` is called with the entry point, and its own `sum` is Python's, unless
         # it has no use for what it is called with.
-        is_given = self.defines_uncalled_check() and self._check_uses_what_it_is_given()
-        return frozenset() if is_given else frozenset({self._entry_point})
+        if not (self.defines_uncalled_check() and self._check_uses_what_it_is_given()):
+            return frozenset({self._entry_point})
+        for node in self._nodes:  # as in the `test_check` of MultiPL-E
+            if _is_call(node, {"check"}):
+                for argument in filter(_is_name, node.args):
+                    argument.id = ENTRY if argument.id == self._entry_point else argument.id
+        return frozenset()
 
     @property
     def entry_name(self) -> str:
@@ -451,7 +456,7 @@ def _awaited(node: ast.AST) -> list[ast.expr]:
     return node.args[:1] if isinstance(node, ast.Call) and _runs_a_coroutine(node) else []
 
 
-def _is_call(node: ast.AST, names: set[str]) -> bool:
+def _is_call(node: ast.AST, names: set[str]) -> TypeGuard[ast.Call]:
     return isinstance(node, ast.Call) and _is_name(node.func) and node.func.id in names
 
 

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from verifier_service.instructions.sentences import sentences, word_tokens
+from verifier_service.instructions.visible import without_markup
 from verifier_service.validation import did_you_mean
 
 CountRelation = Literal["at least", "less than"]
@@ -48,6 +49,12 @@ class Response:
     def __init__(self, text: str, *, closed: bool) -> None:
         self.text = text
         self.closed = closed
+
+    @cached_property
+    def plain(self) -> Response:
+        """The response without markup that shows nothing; itself where it has none."""
+        text = without_markup(self.text)
+        return self if text == self.text else Response(text, closed=self.closed)
 
     @cached_property
     def lower(self) -> str:
@@ -134,10 +141,11 @@ def check_of(name: str, arguments: Mapping[str, Any]) -> CheckResponse:
 
 def _with_words(check: CheckResponse, fewest: int, response: Response) -> Finding:
     """The finding of a check; one about nothing where a closed response has too few words."""
-    number = sum(any(map(str.isalnum, word)) for word in response.words) if response.closed else 0
-    if response.closed and number < fewest:
-        return Finding(False, f"{number} words")
-    return check(response)
+    if not response.closed:
+        return check(response)
+    response = response.plain
+    number = sum(any(map(str.isalnum, word)) for word in response.words)
+    return check(response) if number >= fewest else Finding(False, f"{number} words")
 
 
 def _read(constraint_id: str, name: str, value: Any, kind: Any) -> Any:

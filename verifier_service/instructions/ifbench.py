@@ -12,6 +12,7 @@ from itertools import pairwise
 from verifier_service.instructions.constraint import Finding, Response, constraint
 from verifier_service.instructions.names import NAMES, PRONOUNS, STOP_WORDS
 from verifier_service.instructions.sentences import count_words
+from verifier_service.instructions.visible import without_markup
 
 SIGNS = string.punctuation + " "
 _NO_SIGNS = str.maketrans("", "", string.punctuation)
@@ -348,7 +349,7 @@ def special_list(response: Response, *, sep: str) -> Finding:
     return _is(number >= 2, f"{number} separators")
 
 
-@constraint("format:thesis")
+@constraint("format:thesis", fewest_words=0)
 def thesis(response: Response) -> Finding:
     """The response has a statement in HTML italics, and text after it."""
     begin = re.search("<(?:i|em)>", response.text)
@@ -356,7 +357,8 @@ def thesis(response: Response) -> Finding:
         return _is(False)
     statement, *after = re.split("</(?:i|em)>", response.text[begin.end() :], maxsplit=1)
     has = _has_word if response.closed else str.strip
-    return _is(bool(has(statement) and after and has(after[0])))
+    parts = [without_markup(one) if response.closed else one for one in (statement, *after)]
+    return _is(len(parts) == 2 and all(map(has, parts)))
 
 
 @constraint("format:sub-bullets")

@@ -249,7 +249,7 @@ def two_responses(response: Response) -> Finding:
     return Finding(is_followed, "two responses" if is_followed else "the same response twice")
 
 
-@constraint("combination:repeat_prompt")
+@constraint("combination:repeat_prompt", fewest_words=0)
 def repeat_prompt(response: Response, *, prompt_to_repeat: str) -> Finding:
     """The response begins with the prompt, which some prompts want alone."""
     is_followed = response.lower.strip().startswith(prompt_to_repeat.strip().lower())

@@ -34,6 +34,23 @@ _UNSEEN = re.compile(r"<![a-z][^<>\n]*>|\[\]\([^()\n]*\)", re.IGNORECASE)
 _INLINE_TAG = re.compile(r"</?[a-z][^<>\n]{0,80}>", re.IGNORECASE)
 # The hyphen at the end of a line of a word that the next one goes on with.
 _BROKEN_WORD = re.compile(r"(?<=[^\W\d])-\n(?=[^\W\d])")
+# Code, whose tags and entities a reader sees: "```html\n<b>\n```", `<b>`.
+_CODE = re.compile(
+    r"(^[ ]{0,3}(?:```|~~~)(?s:.*?)(?:^[ ]{0,3}(?:```|~~~)[ \t]*$|\Z)|`[^`\n]*`)", re.MULTILINE
+)
+_BREAKS = (
+    "br|hr|p|div|li|ul|ol|dl|dt|dd|table|tr|td|th|thead|tbody|section|article|header|footer|h[1-6]"
+)
+# A tag of HTML in a text, not `<<b>>`: one that breaks a line, `<br/>`, or any other, `</b>`.
+_TAG = re.compile(
+    rf"(?:(?<!<)|(?<=<<))</?(?:(?P<breaks>{_BREAKS})"
+    r"|a|abbr|b|big|center|cite|code|del|em|font|i|img|ins|kbd|mark|pre|q|s|small|span|strike|strong|sub|sup"
+    r"|tt|u|var|wbr)(?:[ \t][^<>\n]{0,200})?/?>(?:(?!>)|(?=>>))",
+    re.IGNORECASE,
+)
+_SIGNS_OF_SYNTAX = frozenset('"\\<&')
+# A character that HTML writes out: `&nbsp;`, `&#44;`, `&#x200b;`.
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});", re.IGNORECASE)
 BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 """Letters, marks and signs that have no ink; Unicode's category of format has the others."""
 # A character that shows something: no white space, sign of control, format or blank.
@@ -72,6 +89,34 @@ def visible(text: str) -> str:
     if text.isascii():
         return text
     return "".join(_shown(text))
+
+
+def without_markup(text: str) -> str:
+    """The text without tags of HTML, and with the characters that entities stand for.
+
+    Code keeps its own.
+
+    >>> without_markup("<b>a</b><br>&#98; &#8203;&nbsp;c `<b>`")
+    'a b  c `<b>`'
+    """
+    if not (_TAG.search(text) or _ENTITY.search(text)):
+        return text
+    parts = _CODE.split(text)
+    parts[::2] = map(_without_tags, parts[::2])
+    return "".join(parts)
+
+
+def _without_tags(text: str) -> str:
+    text = _TAG.sub(lambda tag: " " if tag["breaks"] else "", text)
+    return _ENTITY.sub(_character, text)
+
+
+def _character(entity: re.Match[str]) -> str:
+    """The character of an entity; a space for one that would end a text of JSON or begin a tag."""
+    found = html.unescape(entity[0])
+    if found.isspace() or found in _SIGNS_OF_SYNTAX:
+        return " "
+    return found if _INK.search(found) else ""
 
 
 def is_blank(text: str) -> bool:

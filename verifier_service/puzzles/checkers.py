@@ -27,6 +27,7 @@ from verifier_service.puzzles.arithmetic import BadExpression, read_arithmetic
 from verifier_service.puzzles.finding import PuzzleChecker, PuzzleFinding, PuzzleReason
 from verifier_service.puzzles.reading import (
     MAX_VALUES,
+    Cells,
     UnreadableSolution,
     cells_of,
     grid_in,
@@ -197,11 +198,27 @@ def cells(reference: Reference) -> PuzzleChecker:
         raise bad("cells", "it has no cell")
 
     def check(text: str) -> PuzzleFinding:
-        given = cells_of(last_value(text, "}"))
+        given = cells_of(_solution_in(last_value(text, "}"), wanted))
         right = sum(given.get(keys) == value for keys, value in wanted.items())
         return PuzzleFinding(right / len(wanted.keys() | given.keys()))
 
     return check
+
+
+_SOLUTION_KEYS = frozenset({"solution", "answer", "final_answer"})
+
+
+def _solution_in(value: Any, wanted: Cells) -> Any:
+    """The object under the key for a solution, with texts alone beside it, as ZebraLogic asks.
+
+    >>> _solution_in({"reasoning": "1 is red.", "solution": {"1": {"color": "red"}}}, {})
+    {'1': {'color': 'red'}}
+    """
+    objects = [key for key, one in value.items() if not isinstance(one, str)]
+    if len(objects) != 1 or plain(objects[0]) not in _SOLUTION_KEYS:
+        return value
+    is_row = any(keys[0] == plain(objects[0]) for keys in wanted)
+    return value if is_row else value[objects[0]]
 
 
 def grid(reference: Reference) -> PuzzleChecker:

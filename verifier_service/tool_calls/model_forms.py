@@ -13,6 +13,8 @@
 | `<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}<|tool_call_end|>` | Kimi K2 |
 | `<invoke name="f"><parameter name="a">1</parameter></invoke>` | MiniMax |
 | `Action: f` and `Action Input: {}` in lines of their own | ReAct |
+| `f`, and `{"a": 1}` in the lines behind it | GLM 4 |
+| `<function_call> {"name": "f", "arguments": {}}`, which nothing closes | Granite |
 """  # noqa: RUF002
 
 from __future__ import annotations
@@ -31,20 +33,6 @@ from verifier_service.tool_calls.call import (
     parsed,
 )
 
-_MAX_END_MARKS = 3
-_END_MARKS = (
-    "<|im_end|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|end_of_text|>",
-    "<|endoftext|>",
-    "<|end|>",
-    "<|call|>",
-    "<|return|>",
-    "</s>",
-    "<｜end▁of▁sentence｜>",  # noqa: RUF001
-)
-"""Control tokens that end a turn; samplers that keep such tokens leave them in the text."""
 # The name of a tool: `get_weather`, `math.area`.
 _NAME = r"[\w.:/-]{1,200}"
 # The name that opens a call: `<function=get_weather>`.
@@ -90,20 +78,8 @@ _ACTION = re.compile(
     re.MULTILINE,
 )
 
-
-def without_end_marks(text: str) -> str:
-    """A text without white space and the control tokens that end it.
-
-    >>> without_end_marks("f()<|eot_id|>")
-    'f()'
-    """
-    text = text.strip()
-    for _ in range(_MAX_END_MARKS):
-        mark = next((one for one in _END_MARKS if text.endswith(one)), None)
-        if mark is None:
-            break
-        text = text.removesuffix(mark).rstrip()
-    return text
+# A name and the object below it, which are all of a text: the `f\n{"a": 1}` of GLM 4.
+_NAME_ABOVE = re.compile(r"((?!json\b)[a-z_][\w.-]{0,199})[ \t]*\n\s{0,3}(?=\{)")
 
 
 def with_calls_of_gpt_oss(text: str) -> str:
@@ -145,7 +121,18 @@ def model_calls(text: str, python_calls: Callable[[str], list[ToolCall]]) -> lis
     for find, read_all in _MATCHED.items():
         if find.search(text) and (found_calls := list(read_all(text))):
             return found_calls
-    return None
+    return _named_above(text)
+
+
+def _named_above(text: str) -> list[ToolCall] | None:
+    """The call of a name and an object below it; None for a text that has anything else."""
+    name = _NAME_ABOVE.match(text)
+    if name is None:
+        return None
+    try:
+        return [_named(name[1], text[name.end() :])]
+    except BadCall:
+        return None
 
 
 def call_in_tag(text: str) -> list[ToolCall] | None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
+from verifier_service.answer_text import without_end_tokens
 from verifier_service.tool_calls.call import MAX_CALLS, BadCall, ToolCall, call_of, parsed
 from verifier_service.tool_calls.model_forms import (
     call_in_tag,
     json_values,
     model_calls,
-    without_end_marks,
 )
 
 CallForm = Literal["auto", "tagged", "json", "python"]
@@ -28,6 +28,8 @@ _FENCED = re.compile(
 )
 # Python's parser warns of nothing else: the `\d` of `"\d"`, the `1o` of `1or 2`.
 _WARNED = re.compile(r"\\|[0-9][A-Za-z_]")
+# An underscore as Markdown escapes it: that of `get\_weather(city="Rome")`.
+_ESCAPED_NAME = re.compile(r"(?<!\\)\\_")
 _PLAIN_TYPES = frozenset({type(None), bool, int, float, str})
 _WORDS = {"true": True, "false": False, "null": None}
 """Values of JSON that models write in Python's syntax."""
@@ -48,7 +50,7 @@ def calls_in(text: str, form: CallForm = "auto") -> list[ToolCall]:
         return _tagged(text)
     if form == "tagged":
         return []
-    text = without_end_marks(text)
+    text = without_end_tokens(text).lstrip()
     if form == "auto" and (text.startswith("[TOOL_CALLS]") or not text.startswith(("{", "["))):
         found = model_calls(text, _certain_python_calls)
         if found is not None:
@@ -76,10 +78,27 @@ _OTHER_FORM = re.compile(
 )
 
 
-def refuse_other_forms(text: str) -> None:
-    """Raise BadCall where a text has a call in a form of other models."""
-    if (found := _OTHER_FORM.search(text)) is not None:
-        raise BadCall(f"a call in a form that is not read: {found[0][:40]!r}")
+def refuse_other_forms(text: str, tool_names: Iterable[str] = ()) -> None:
+    """Raise BadCall where a text has a call in a form of other models, or begins with one.
+
+    Args:
+        text: of the answer, in which no call is read.
+        tool_names: of the tools whose calls are known at the beginning of a text that goes on.
+    """
+    found = _OTHER_FORM.search(text)
+    if found is None and (names := list(tool_names)):
+        found = _call_at_start(names).match(text)
+    if found is not None:
+        raise BadCall(f"a call in a form that is not read: {found[0].strip()[:40]!r}")
+
+
+def _call_at_start(tool_names: Sequence[str]) -> re.Pattern[str]:
+    """The pattern of a list of calls, or of a line that is one: `[get_weather(city=home)]`."""
+    names = "|".join(re.escape(name).replace("_", r"\\?[_.]") for name in tool_names)
+    return re.compile(
+        rf"\s*(?:```\w*\s+)?['\"]?"
+        rf"(?:\[\s*['\"]?(?:{names})\(|(?:{names})\((?:[^\n]*\)['\"]?[,;]?)?[ \t]*(?:\n|\Z))"
+    )
 
 
 def _inside_fence(text: str) -> str:
@@ -102,8 +121,10 @@ def _tagged(text: str) -> list[ToolCall]:
     opened: int | None = None
     for tag in _TAG.finditer(text):
         if not tag[1]:
-            if opened is not None:
+            if opened is not None and tag[0] == "<tool_call>":
                 raise BadCall("a tag opens inside another")
+            if opened is not None:  # Granite closes no tag
+                found += _between_tags(text[opened : tag.start()])
             opened = tag.end()
         elif opened is None:
             raise BadCall("a tag closes that was not opened")
@@ -165,7 +186,7 @@ def _python_calls(text: str, *, is_certain: bool) -> list[ToolCall]:
         if len(text) > MAX_PYTHON_CHARACTERS:
             raise BadCall(f"more than {MAX_PYTHON_CHARACTERS} characters")
         body = _expression(text)
-        every = body.elts if isinstance(body, ast.List | ast.Tuple) else [body]
+        every = map(_unquoted, body.elts) if isinstance(body, ast.List | ast.Tuple) else [body]
         return _bounded([_python_call(one) for one in every])
     except BadCall:
         if is_certain and text:
@@ -173,11 +194,22 @@ def _python_calls(text: str, *, is_certain: bool) -> list[ToolCall]:
         return []
 
 
+def _unquoted(node: ast.expr) -> ast.expr:
+    """An element of a list of calls, which some models put between quotes: `['f(a=1)']`."""
+    match node:
+        case ast.Constant(value=str() as text):
+            return _expression(text)
+    return node
+
+
 def _expression(text: str) -> ast.expr:
     """The one expression of a text, or the list of those on its lines. Raises BadCall."""
     try:
-        tree = _quietly_parsed(text) if _WARNED.search(text) else ast.parse(text)
+        tree = _parsed_python(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        unescaped = _ESCAPED_NAME.sub("_", text)
+        if unescaped != text:
+            return _expression(unescaped)
         raise BadCall("no call in Python's syntax") from error
     if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
         return tree.body[0].value
@@ -187,7 +219,10 @@ def _expression(text: str) -> ast.expr:
     return ast.List(elts=body)
 
 
-def _quietly_parsed(text: str) -> ast.Module:
+def _parsed_python(text: str) -> ast.Module:
+    """The tree of a text, of whose escapes and numbers nothing is told."""
+    if not _WARNED.search(text):
+        return ast.parse(text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         warnings.simplefilter("ignore", DeprecationWarning)

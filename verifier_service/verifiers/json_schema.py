@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
+from verifier_service.answer_text import (
+    PART_DESCRIPTION,
+    AnswerPart,
+    SeveralAnswers,
+    answer_part,
+    without_announcement,
+)
 from verifier_service.code.extraction import last_block
 from verifier_service.completion import Completion
 from verifier_service.reason import Reason
@@ -32,6 +38,7 @@ JSON_TAGS = ("json", "jsonc", "json5")
 """Tags of the fenced blocks that hold a document."""
 MAX_NUMBER_CHARACTERS = 300
 """Longest number, in digits: a longer one fits into no float, and jsonschema computes in floats."""
+MAX_PROBLEM_CHARACTERS = 100
 
 
 class JsonSchemaReason(Reason):
@@ -44,7 +51,8 @@ class JsonSchemaReason(Reason):
     )
     NOT_JSON = (
         "not_json",
-        "0: the answer is not JSON, names a key twice, or has a number that no float can hold.",
+        "0: the answer is not JSON, names a key twice, or has a number that no float can hold; "
+        "`details.problem` says where.",
     )
     NO_ANSWER = "no_answer", "0: the part that should be a document is missing or empty."
     AMBIGUOUS_ANSWER = "ambiguous_answer", "0: the answer tags have different contents."
@@ -56,10 +64,10 @@ class JsonSchema(TextVerifier):
     model_config = ConfigDict(serialize_by_alias=True)
 
     purpose: ClassVar[str] = (
-        "1 if the answer, or the last fenced JSON block in it, is a JSON document that fits a JSON "
-        "Schema (option `schema`, else reference.schema; draft 2020-12 unless it names another; "
-        "patterns in RE2's syntax), else 0; a schema that is not valid makes the verdict "
-        "unverifiable"
+        "1 if the answer, behind one line that may announce it, or the last fenced JSON block in "
+        "it, is a JSON document that fits a JSON Schema (option `schema`, else reference.schema; "
+        "draft 2020-12 unless it names another; patterns in RE2's syntax), else 0; a schema that "
+        "is not valid makes the verdict unverifiable"
     )
     reasons: ClassVar[Iterable[Reason]] = JsonSchemaReason
 
@@ -88,11 +96,12 @@ class JsonSchema(TextVerifier):
             if answer is None:
                 return Judgement(0.0, JsonSchemaReason.NO_ANSWER)
             block = last_block(answer, JSON_TAGS)
-            text = (answer if block is None else block).strip()
+            text = (without_announcement(answer) if block is None else block).strip()
             try:
                 document = _parsed(text)
-            except ValueError:
-                return Judgement(0.0, JsonSchemaReason.NOT_JSON, text)
+            except ValueError as error:
+                problem = {"problem": str(error)[:MAX_PROBLEM_CHARACTERS]}
+                return Judgement(0.0, JsonSchemaReason.NOT_JSON, text, problem)
             broken = _broken_rule(validator, document)
             if broken is None:
                 return Judgement(1.0, JsonSchemaReason.VALID, text)

@@ -71,7 +71,7 @@ class MultipleChoice(TextVerifier):
         named_otherwise = _namer_by_value(choices)
 
         def judge(completion: Completion) -> Judgement:
-            text = _own_text(_with_narrow_letters(completion.text))
+            text = _own_text(_with_plain_letters(completion.text))
             answer = final_answer(text, self.extract)
             if answer is None:
                 return Judgement(0.0, MultipleChoiceReason.NO_ANSWER)
@@ -169,7 +169,7 @@ def final_answer(
     offers = _OFFER.findall(rest[len(line) : len(line) + MAX_STATEMENT_CHARACTERS])
     offered = "".join(alternatives(one) for one in (line, *(f" {one}" for one in offers)))
     also = _ALSO.search(rest[:MAX_STATEMENT_CHARACTERS])
-    also = also or _BESIDE.match(rest)
+    also = also or _BESIDE.match(rest) or _CORRECTION.search(rest[:MAX_STATEMENT_CHARACTERS])
     letter = also[also.lastindex or 0].upper() if also else offered_letter
     if not letter and not after.isascii():
         begin = len(before) if found.position is None else found.position
@@ -232,8 +232,18 @@ def _own_text(text: str) -> str:
     return text if after is None else without_next_question(after)
 
 
-def _with_narrow_letters(text: str) -> str:
-    return text if text.isascii() else text.translate(_NARROW)
+_QUOTED = r"[\"'\u2018\u201c]([A-Z])[\"'\u2019\u201d](?!\w)"
+# A letter between quotes, which words call an option in the second one: `"B"`, `The answer is "B"`.
+_QUOTED_LETTER = re.compile(rf"(?<!\w){_QUOTED}")
+_QUOTED_OPTION = re.compile(
+    rf"\b(?:is|[Oo]ption|[Cc]hoice|[Ll]etter|[Aa]nswer:?)[*\s]{{1,3}}{_QUOTED}"
+)
+
+
+def _with_plain_letters(text: str) -> str:
+    """The text with narrow letters, and without quotes around those of options."""
+    text = text if text.isascii() else text.translate(_NARROW)
+    return _QUOTED_LETTER.sub(r"\1", text) if _QUOTED_OPTION.search(text) else text
 
 
 # A later line that offers another option: `Alternatively, C.`.
@@ -243,6 +253,13 @@ _ALSO = re.compile(
     r"\b([A-Z])\)?\s+is\s+(?:also|equally)\s+(?:right|correct|true|possible|acceptable)\b"
     r"|\b[Ii]f\s+(?:\w+\s+){0,3}(?:wrong|incorrect),?\s+(?:then\s+)?\(?([A-HJ-Z])\b"
     r"|\b(?:[Ss]econd|[Oo]ther|[Nn]ext|[Bb]ackup)\s+(?:choice|answer|guess|option):?\s*\(?([A-Z])\b"
+)
+# A later line that corrects the option: `Wait, actually C.`, `No, it is (C)`.
+_CORRECTION = re.compile(
+    r"^[ \t]{0,3}(?:[Ww]ait|[Aa]ctually|[Nn]o|[Hh]mm|[Oo]h|[Ss]orry|[Cc]orrection)[,:.! ]{1,3}"
+    r"(?:(?:actually|no|it is|it's|the answer is|it should be|I mean|make that)[,: ]{1,2}){0,3}"
+    r"[*(]{0,3}([A-J])[)*.!]{0,4}[ \t]*$",
+    re.MULTILINE,
 )
 # A letter in brackets right behind a statement, at the end of its line: the ` (B)` of
 # `\boxed{5} (B)`.

@@ -56,11 +56,17 @@ _ORDERED = re.compile(r"\border\s+by\b(?![^()]*+\))", re.IGNORECASE)
 _QUERY = re.compile(r"(?>\s+|--[^\n]*\n|/\*.*?\*/)*+(?:select|with|values)\b", re.DOTALL | re.I)
 
 
-# A label before a query: `SQL:`, `**Answer:**`, `The query is:`.
+# A label before a query, or a line that announces it: `SQL:`, `**Answer:**`, `Here is my query:`.
 _LABEL = re.compile(
-    r"[*_#\s]{0,8}(?:the\s+|final\s+)?(?:sql|sqlite|answer|(?:sql\s*)?query)(?:\s+is)?[*_\s]{0,8}:[*_\s]{0,8}"
-    r"(?=[`/(-]|select\b|with\b|values\b)",
+    r"(?:[*_#\s]{0,8}(?:the\s+|final\s+)?(?:sql|sqlite|answer|(?:sql\s*)?query)(?:\s+is)?[*_\s]{0,8}:"
+    r"|[*_ ]{0,4}\w[^\n;`]{0,200}:[*_ ]{0,4}\n|\#{1,6} [^\n;`]{1,100}\n)"
+    r"[*_\s]{0,8}(?=[`/(-]|select\b|with\b|values\b)",
     re.IGNORECASE,
+)
+# The beginning of a paragraph of prose: `Explanation: it`, `This query`.
+_PROSE = re.compile(
+    r"[*_#]{0,4}(?!(?:From|Where|Group|Order|Having|Limit|Offset|Union|Intersect|Except|Join|Left|Right|Inner"
+    r"|Full|Cross|Natural|On|And|Or|Window)\b)[A-Z][a-z]*(?:[*_]{0,4}:| [a-z]+ )"
 )
 # A sign that a paragraph holds a statement of SQL: a semicolon, a fence, `SELECT`.
 _MAY_BE_QUERY = re.compile(
@@ -299,10 +305,13 @@ def query_in(answer: str) -> str | None:
 
 
 def _without_prose(text: str) -> str:
-    """A text up to the paragraph that explains its query; one that may be a query stays."""
-    query, is_there, prose = text.partition(";\n\n")
-    is_prose = is_there and ";" not in query and not _MAY_BE_QUERY.search(prose)
-    return query if is_prose else text
+    """A text up to the lines that explain its query; lines that may be a query stay."""
+    query, ends, prose = text.partition(";\n")
+    if not ends:
+        query, _, prose = text.partition("\n\n")
+        if not _PROSE.match(prose.lstrip()):
+            return text
+    return text if ";" in query or _MAY_BE_QUERY.search(prose) else query
 
 
 def _first_difference(found: QueryResult, wanted: QueryResult, order: RowOrder) -> dict[str, Any]:

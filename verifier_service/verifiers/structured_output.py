@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from verifier_service import strict_json
-from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAnswers, answer_part
+from verifier_service.answer_text import (
+    PART_DESCRIPTION,
+    AnswerPart,
+    SeveralAnswers,
+    answer_part,
+    without_announcement,
+)
 from verifier_service.code.extraction import last_block
 from verifier_service.completion import Completion
 from verifier_service.difference import REVEAL_EXPECTED_DESCRIPTION, difference, without_wanted
@@ -150,8 +155,7 @@ class StructuredOutput(TextVerifier):
 
     def _document_in(self, answer: str) -> str:
         """An answer without the line that announces its document; YAML has such lines itself."""
-        announcement = _ANNOUNCEMENT.match(answer) if self.format in ("json", "xml") else None
-        return answer[announcement.end() :] if announcement else answer
+        return without_announcement(answer) if self.format in ("json", "xml") else answer
 
     @property
     def _must_fit(self) -> bool:
@@ -217,10 +221,6 @@ class StructuredOutput(TextVerifier):
         except KeyError:
             return False
         return is_same(given, at(wanted, path), self.tolerance, texts=self._texts)
-
-
-# A line that announces a document in JSON or XML on the next: `Here is the JSON:`.
-_ANNOUNCEMENT = re.compile(r"[*_# \t]{0,8}\w[^\n{}\[\]<>]{0,200}:[*_]{0,2}[ \t]*\n\s*(?=[{\[<])")
 
 
 def _broken_rule(schema: Any, *, texts: bool) -> Callable[[Any], BrokenRule | None]:

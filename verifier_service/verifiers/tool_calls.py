@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from math import prod
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from verifier_service.answer_text import after_reasoning
+from verifier_service.answer_text import after_reasoning, without_end_tokens
 from verifier_service.completion import Completion
 from verifier_service.difference import REVEAL_EXPECTED_DESCRIPTION, without_wanted
 from verifier_service.instructions.visible import is_blank
@@ -46,8 +49,7 @@ class ToolCallsReason(Reason):
     UNWANTED_CALL = "unwanted_call", "0: the completion calls a tool, and no call is wanted."
     MALFORMED = (
         "malformed",
-        "0: something is meant to be a call and is none, or no call is wanted and one has a form "
-        "that is not read.",
+        "0: something is meant to be a call and is none, or has a form that is not read.",
     )
     NO_ANSWER = (
         "no_answer",
@@ -82,14 +84,15 @@ class ToolCalls(TextVerifier):
     order_matters: bool = Field(default=False, description="whether the calls have an order")
     strings: Strings = Field(
         default="exact",
-        description="bfcl: texts are equal without case, blanks and some signs, as in BFCL",
+        description="bfcl: texts are equal without case, blanks and some signs, and names with `_` "
+        "for a point, as in BFCL",
     )
     reveal_expected: bool = Field(default=False, description=REVEAL_EXPECTED_DESCRIPTION)
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Read the reference, and return the judge of completions."""
-        wanted = _wanted(reference)
-        tools = _tools(reference.get("tools"))
+        wanted = [replace(one, name=self._name(one.name)) for one in _wanted(reference)]
+        tools = {self._name(name): tool for name, tool in _tools(reference.get("tools")).items()}
 
         def judge(completion: Completion) -> Judgement:
             answer = after_reasoning(with_calls_of_gpt_oss(completion.text))
@@ -97,15 +100,20 @@ class ToolCalls(TextVerifier):
                 return Judgement(0.0, ToolCallsReason.NO_ANSWER)
             try:
                 given = calls_in(answer, self.form)
-                if not wanted and not given:
-                    refuse_other_forms(answer)
+                given = [one._replace(name=self._name(one.name)) for one in given]
+                if not given:
+                    refuse_other_forms(answer, tools)
             except BadCall as error:
                 return Judgement(0.0, ToolCallsReason.MALFORMED, details={"problem": str(error)})
-            if not wanted and is_blank(answer):
+            if not wanted and is_blank(without_end_tokens(answer)):
                 return Judgement(0.0, ToolCallsReason.NO_ANSWER)
             return self._judgement(given, wanted, tools)
 
         return judge
+
+    def _name(self, name: str) -> str:
+        """A name as it is compared: APIs take no points, so models call `math.gcd` `math_gcd`."""
+        return name.replace(".", "_") if self.strings == "bfcl" else name
 
     def _judgement(
         self, given: Sequence[ToolCall], wanted: Sequence[WantedCall], tools: Mapping[str, Tool]
@@ -215,22 +223,29 @@ def _bfcl_values(values: Sequence[Any]) -> list[Any]:
     """Acceptable values; those of an object stand in lists of their own in BFCL."""
     found: list[Any] = []
     for one in values:
-        found += _bfcl_objects(one) if isinstance(one, Mapping) else [one]
+        found += _bfcl_choices(one)
     return found
 
 
-def _bfcl_objects(value: Mapping[str, Any]) -> list[Any]:
-    """The objects for which an object of lists stands, where these are few; else itself."""
-    if not all(isinstance(one, list) and one for one in value.values()):
-        return [value]
-    found: list[dict[str, Any]] = [{}]
-    for key, choices in value.items():
-        found = [
-            one if choice == "" else {**one, key: choice} for one in found for choice in choices
-        ]
-        if len(found) > MAX_CALLS:
-            raise BadCall(f"{key}: too many acceptable objects")
-    return list(found)
+def _bfcl_choices(value: Any) -> list[Any]:
+    """The values for which an acceptable one stands: objects, or lists of objects, of choices.
+
+    >>> _bfcl_choices([{"field": ["age"], "value": [25, "25"]}])
+    [[{'field': 'age', 'value': 25}], [{'field': 'age', 'value': '25'}]]
+    """
+    if isinstance(value, Mapping) and all(isinstance(one, list) and one for one in value.values()):
+        choices = _products([[(key, one) for one in some] for key, some in value.items()])
+        return [{key: one for key, one in pairs if one != ""} for pairs in choices]
+    if isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
+        return _products([_bfcl_choices(one) for one in value])
+    return [value]
+
+
+def _products(choices: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """The lists that take one of each of the choices. Raises BadCall where these are many."""
+    if prod(map(len, choices)) > MAX_CALLS:
+        raise BadCall("too many acceptable objects")
+    return [list(one) for one in product(*choices)]
 
 
 def _tools(given: Any) -> dict[str, Tool]:
