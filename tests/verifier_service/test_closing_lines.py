@@ -131,6 +131,8 @@ from verifier_service.verifiers.accuracy import Accuracy
         ("6", "Given the symmetry we conclude $x=6$.", "5"),
         ("(1, 2)", "There are no solutions other than $(1,2)$.", "(2, 1)"),
         ("6", "There is a solution if and only if $k$ is $6$.", "k"),
+        ("5", "It is $5$, and it cannot be $6$.", "6"),
+        ("5", "The answer is $5$, not less than $6$.", "6"),
         # Results of plans and of suppositions.
         ("6", "We compute $2 \\cdot 3 = 6$.", "2"),
         ("6", "We find 6.", "5"),
@@ -218,6 +220,9 @@ def test_a_line_states_one_value(right: str, text: str, wrong: str) -> None:
         (("6",), "$x = 6$ does not satisfy the equation."),
         (("6",), "We can eliminate $6$."),
         # One of two amounts.
+        (("5", "6"), "It is $5$, or maybe $6$."),
+        (("5", "6"), "It is $5$, but could be $6$."),
+        (("5", "6"), "The answer is $5$, perhaps $6$."),
         (("5", "6"), "It is 5 apples or 6 apples."),
         (("5", "6"), "It takes 5 hours or 6 hours."),
         (("5", "6"), "He has 5 apples (6 if green ones count)."),

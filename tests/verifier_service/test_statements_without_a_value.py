@@ -46,6 +46,7 @@ from verifier_service.verifiers.accuracy import Accuracy
         ("5", "a + b = 5 = 6", "a + b = 2 + 3 = 5"),
         (r"5 \text{ km}", r"5 \text{ m} = 5 \text{ km}", r"5000 \text{ m} = 5 \text{ km}"),
         ("5", r"7 = 5 \text{ apples}", r"2 + 3 = 5 \text{ apples}"),
+        ("5", r"7 \text{ apples} = 5 \text{ apples}", r"5 \text{ apples} = 5 \text{ apples}"),
         ("5", r"n = 7 = 5 \text{ apples}", r"n = 2 + 3 = 5 \text{ apples}"),
         # Equations that state a value, and equations to solve.
         ("5", r"\log a = 5", r"\log_a b = 5"),

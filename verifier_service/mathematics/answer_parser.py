@@ -727,7 +727,8 @@ def _are_other_amounts(left: Value, right: Value) -> bool:
     """Whether two amounts that are said to be equal are not: 5 m and 5 km, 7 and 5 apples."""
     if not (isinstance(left, Quantity) and isinstance(right, Quantity)):
         return False
-    if left.unit is None and not left.words and right.unit is None and right.words:
+    is_count = left.unit is None and right.unit is None and right.words
+    if is_count and left.words in ((), right.words):
         return _contradict([left.expression, right.expression])
     return _measures_differ(left, right)
 

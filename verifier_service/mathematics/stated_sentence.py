@@ -229,15 +229,27 @@ def _is_no_value(line: str, span: DelimitedMath) -> bool:
 def _without_unstated(line: str, spans: list[DelimitedMath]) -> tuple[str, list[DelimitedMath]]:
     """A line and its mathematics up to what it bounds or denies, or divides by, at its end.
 
-    `There are $25$ primes less than $100$.` states 25. The first mathematics always stays.
+    `There are $25$ primes less than $100$.` states 25. The first mathematics always stays, and so
+    does what is offered beside it: `$5$, or perhaps $6$`.
     """
     kept = list(spans)
-    while len(kept) > 1 and (
-        is_unstated(line, kept[-1].start, kept[-1].end)
-        or _DIVIDES.search(line, max(0, kept[-1].start - _MAX_LEAD), kept[-1].start)
-    ):
+    while len(kept) > 1 and _only_places(line, kept[-1]):
         line = _CONTRASTS.sub("", line[: kept.pop().start])
     return line, kept
+
+
+def _only_places(line: str, span: DelimitedMath) -> bool:
+    """Whether a sentence bounds or denies its last mathematics, or divides by it."""
+    before = line[max(0, span.start - _MAX_LEAD) : span.start]
+    if _OFFERS.search(before):
+        return False
+    return is_unstated(line, span.start, span.end) or _DIVIDES.search(before) is not None
+
+
+# A word that offers the mathematics behind it beside another one: `, or perhaps `, ` might be `.
+_OFFERS = re.compile(
+    r"\b(?:or|perhaps|maybe|possibly|might|could|may)\b[^$\\,;.]{0,30}\Z", re.IGNORECASE
+)
 
 
 # Words before mathematics that a sentence denies, at the end of a text: the `, but not ` of `$5$,
