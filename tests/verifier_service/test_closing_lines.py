@@ -122,6 +122,8 @@ from verifier_service.verifiers.accuracy import Accuracy
         ("50", "Tom has 50 marbles, which is 10 more than Tim's 40.", "40"),
         ("42", "Tim has 40 marbles, which is 2 less than Tom, so Tom has 42.", "40"),
         ("40", "There are 40 pupils on each of the 3 buses.", "3"),
+        ("10", "After counting, we find that there are **10** primes below **30**.", "30"),
+        ("30", "It fell from 40 to 30 below the roof.", "40"),
         ("6", "The polygon is 6-sided.", "5"),
         ("5", "The answer is $5$ and not $6$.", "6"),
         ("5, 6", "The roots are $5$ and $6$, not $7$.", "7"),

@@ -556,10 +556,10 @@ def plans(sentence: str) -> bool:
 
 # A number that only describes a noun: the `6` of `a 6-foot well`.
 _DESCRIBES = re.compile(r"-[a-z]{2,}")
-# Words right before a number that is that of somebody or something else: ` each of the 3 buses`, `
-# than Tim's 40`, ` than Tom, who has 6`, `needs 40 more stickers to reach 100`.
+# Words right before a number that is a bound, or that of somebody or something else: ` below 11`,
+# ` each of the 3 buses`, ` than Tim's 40`, ` than Tom, who has 6`, `needs 40 more to reach 100`.
 _IS_OF_ANOTHER = re.compile(
-    r"(?:\b(?:each|every\s+one)\s+of\s+(?:the|his|her|their|its)"
+    r"(?:\b(?:below|above|under)|\b(?:each|every\s+one)\s+of\s+(?:the|his|her|their|its)"
     r"|\bthan\s+(?-i:[A-Z])\w{0,20}(?:['’]s|,\s+who\s+(?:has|had))"
     r"|\bneeds?\s+\*{0,2}[$€£]?\d[\d,.]{0,12}\*{0,2}\s+more\b[^\d.]{0,40}\sto\s+[a-z]{2,10})\s+[$€£*]{0,3}\Z",
     re.IGNORECASE,
