@@ -133,6 +133,7 @@ GOES_ON = [
     "Answer: {a}\nQ: What else?\nA: {b}",
     "The answer is {a}.<|im_start|>user\nAnd now?\n<|im_start|>assistant\nThe answer is {b}.",
     "The answer is {a}.\n\nHuman: And now?\n\nAssistant: The answer is {b}.",
+    "{a}\n\nQuestion: How many are left?\nThe answer is {b}.",
     "### Answer: {a}\r\n\r\n### Question: What else?\r\n\r\nAnswer: {b}",
 ]
 

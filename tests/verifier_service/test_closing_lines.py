@@ -7,6 +7,7 @@ import pytest
 from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
 from verifier_service.mathematics.closing_numbers import closing_result
+from verifier_service.mathematics.extraction import extract
 from verifier_service.mathematics.stated_sentence import without_aside
 from verifier_service.verifiers.accuracy import Accuracy
 
@@ -87,6 +88,77 @@ from verifier_service.verifiers.accuracy import Accuracy
         ("7", "The answer is 7.\n\nThe answer is based on the data in the table.", "8"),
         ("12000", "The answer is \u20a412,000.", "12"),
         ("5", "The answer is 5 (in USD).", "6"),
+        # A word that multiplies the number, and a unit before what it measures.
+        ("1500000000", "The total revenue is $1,500 million.", "1500"),
+        ("1200", "The company needs 1.2 thousand units.", "1.2"),
+        ("12 m", "The hypotenuse is 12 m long.", "12 cm"),
+        ("45 km/h", "The speed is \\(\\boxed{45}\\) km/h.", "45 mph"),
+        ("75\u5343\u7c73", "\u7b54\uff1a\u5b83\u884c75\u5343\u7c73\u3002", "75\u7c73"),
+        ("3.5", "It took 3\u00bd hours.", "3"),
+        # A number that is an operand.
+        ("20", "So the total is 4 \u00d7 5.", "5"),
+        ("11", "It has 5 + 6 apples.", "6"),
+        ("8", "The score is 16 - 8.", "16"),
+        # Emphasis says nothing.
+        ("3:4", "The ratio of boys to girls is **3 to 4**.", "4"),
+        ("x^2-5x+6", "The quadratic is **x^2 - 5*x + 6**", "6"),
+        # Remarks in brackets.
+        ("6", "There are 3 \u00d7 2 = 6 outfits in total (3 shirts and 2 pants).", "2"),
+        ("5", "x = 5 (reject x = -5 because lengths are positive)", "-5"),
+        ("300 K", "The temperature is **300 K (27 \u00b0C)**.", "27 m"),
+        ("160", "Answer: 160 minutes (2 hours and 40 minutes)", "40"),
+        ("11", "The final answer is **n = 11** (the other root, n = -3, is rejected).", "-3"),
+        ("(3, 4)", "The point is (3, 4)", "3"),
+        # Contrasts.
+        ("7", "It is 7, not 6 as one might think.", "6"),
+        ("500", "The tension is 500 rather than 50.", "50"),
+        ("500", "The tension is $T = 500$ rather than $50$.", "50"),
+        ("500", "The tension is $500$, not $50$.", "50"),
+        ("50", "The tension is $500$, not $5$ but $50$.", "500"),
+        ("n\\pi", "$x=n\\pi$ for any integer $n$", "n"),
+        # Numbers of somebody or something else.
+        ("10", "It takes 10 days to climb out of the 6-foot well.", "6"),
+        ("40", "She needs 40 more stickers to reach 100.", "100"),
+        ("50", "Tom has 50 marbles, which is 10 more than Tim's 40.", "40"),
+        ("42", "Tim has 40 marbles, which is 2 less than Tom, so Tom has 42.", "40"),
+        ("40", "There are 40 pupils on each of the 3 buses.", "3"),
+        ("10", "After counting, we find that there are **10** primes below **30**.", "30"),
+        ("30", "It fell from 40 to 30 below the roof.", "40"),
+        ("6", "The polygon is 6-sided.", "5"),
+        ("5", "The answer is $5$ and not $6$.", "6"),
+        ("5, 6", "The roots are $5$ and $6$, not $7$.", "7"),
+        ("100000", "There are 100 000 of them.", "0"),
+        ("300", "In 2020 there were 300 of them.", "2020300"),
+        ("no solution", "\u65b9\u7a0b\u65e0\u89e3\u3002", "\u65e0"),
+        ("6", "Given the symmetry we conclude $x=6$.", "5"),
+        ("(1, 2)", "There are no solutions other than $(1,2)$.", "(2, 1)"),
+        ("6", "There is a solution if and only if $k$ is $6$.", "k"),
+        ("5", "It is $5$, and it cannot be $6$.", "6"),
+        ("5", "The answer is $5$, not less than $6$.", "6"),
+        # Results of plans and of suppositions.
+        ("6", "We compute $2 \\cdot 3 = 6$.", "2"),
+        ("6", "We find 6.", "5"),
+        ("6", "Let x be the number. Then x = 6.", "5"),
+        ("7", "Let $x = 6$, so $y = 7$.", "6"),
+        ("11", "Let's find the total: 5 + 6 = 11.", "6"),
+        ("36", "The square of 6 is 36.", "6"),
+        ("5", "Twice the answer is 10, so the answer is 5.", "10"),
+        ("7", "$6$ is wrong, and $7$ is right.", "6"),
+        # Signs in words, names in a list, bounds and contrasts behind a value.
+        ("-6", "The temperature fell to minus 6 degrees.", "6"),
+        ("4", "10 minus 6 is 4.", "-6"),
+        ("5, 6", "The roots are x = 5 and x = 6.", "6"),
+        ("25 km", "So he walks 5 \u00d7 5 km.", "25 m"),
+        ("25", "There are $25$ primes less than $100$.", "100"),
+        ("5", "The remainder is $5$ upon division by $6$.", "6"),
+        ("6", "It is not $5$ but $6$.", "5"),
+        ("6", "The value cannot be $5$; thus it is $6$.", "5"),
+        ("12", "Twice $6$ is $12$.", "6"),
+        ("3", "The square root of $9$ is $3$.", "9"),
+        ("24", "The product is always divisible by $24$.", "12"),
+        ("5 cm^2", "The area is $5$ cm\u00b2.", "5 m^2"),
+        ("150 minutes", "It takes 2.5 hours or 150 minutes.", "2.5 minutes"),
+        ("6", "It increased from 5 to 6.", "5"),
     ],
 )
 def test_a_line_states_one_value(right: str, text: str, wrong: str) -> None:
@@ -111,6 +183,51 @@ def test_a_line_states_one_value(right: str, text: str, wrong: str) -> None:
         (("5",), "It is not 2 + 3 = 5."),
         (("42",), "答えは42ではありません。"),
         (("42", "43"), "42 (or 43)"),
+        (("2", "1+2"), "The function is f(x) = 1 + 2x for all real x."),
+        (("6",), "All but 6 of them are prime."),
+        (("17",), "The answer is therefore not $17$."),
+        (("11",), "**Not the answer: 11**"),
+        (("9", "11"), "There are **11** of them if zero is allowed, and **9** otherwise."),
+        (("9", "11"), "The number of solutions is **11** if zero is allowed, and **9** otherwise."),
+        (("9", "11"), "$11$ if zero is allowed, and $9$ otherwise."),
+        (("2", "3"), "So:\n- x = 2\n- x = 3"),
+        (("-1", "3"), "\u89e3\u4e3a $x=-1$ \u6216 $x=3$\u3002"),
+        # What a sentence denies, bounds, asks for or changes, with and without dollar signs.
+        (("6",), "It is not $6$."),
+        (("6",), "We ruled out $6$."),
+        (("6",), "The answer is less than $6$."),
+        (("6",), "So there are fewer than $6$ of them."),
+        (("2",), "$x$ must be greater than $2$."),
+        (("6",), "Perhaps $6$."),
+        (("6",), "Is it $6$?"),
+        (("5", "6"), "It is $5$ plus $6$."),
+        (("5", "6"), "The dimensions are $5$ by $6$."),
+        (("6", "12"), "The answer is twice $6$."),
+        (("6",), "The answer is the square of $6$."),
+        (("6",), "It is half of 6."),
+        (("6",), "The diagonal has length sqrt(6)."),
+        (("5", "6"), "The fraction is 5 over 6."),
+        (("5", "6"), "He needs 5 to 6 apples."),
+        (("5", "6"), "He needs 5-6 apples."),
+        # Sentences that plan, suppose or ask, with which a completion breaks off.
+        (("6",), "Let $x = 6$."),
+        (("6",), "Suppose that x = 6."),
+        (("6",), "We need to compute $f$ at $6$."),
+        (("6",), "Let's find how many of the 6 boys play."),
+        (("6",), "How many of the 6 boys play?"),
+        (("6",), "The answer depends on 6 variables."),
+        (("6",), "Twice the answer is 6."),
+        (("6",), "The square of the answer is $6$."),
+        (("6",), "But $6$ is wrong."),
+        (("6",), "$x = 6$ does not satisfy the equation."),
+        (("6",), "We can eliminate $6$."),
+        # One of two amounts.
+        (("5", "6"), "It is $5$, or maybe $6$."),
+        (("5", "6"), "It is $5$, but could be $6$."),
+        (("5", "6"), "The answer is $5$, perhaps $6$."),
+        (("5", "6"), "It is 5 apples or 6 apples."),
+        (("5", "6"), "It takes 5 hours or 6 hours."),
+        (("5", "6"), "He has 5 apples (6 if green ones count)."),
     ],
 )
 def test_a_line_states_no_value(references: tuple[str, ...], text: str) -> None:
@@ -162,3 +279,36 @@ def test_asides_are_found_in_linear_time(piece: str) -> None:
 @pytest.mark.parametrize("piece", ["5 apples after 3 days ", "so it is ", "a when 5 x "])
 def test_numbers_are_placed_in_linear_time(piece: str) -> None:
     assert_linear(closing_result, piece)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(" (a", " (5 b)", ", not 5", " rather than 5 a", "4 + ", "4 +", "x ^ ", "a - 5", "**a*b"),
+        *(
+            "5 if a, and ",
+            "5 million ",
+            ", which is 5 more than A",
+            " than A's 5",
+            "5-foot ",
+            " ✅",
+        ),
+        *(
+            "\n- x = 2",
+            "$5$ if a, ",
+            "或 $x$",
+            "5米。",
+            "(5 m (",
+            "5½",
+            " less than $6$",
+            " 5 apples or 6",
+        ),
+    ],
+)
+def test_last_lines_are_read_in_linear_time(piece: str) -> None:
+    assert_linear(extract, piece, before="It is 5", num_characters=20_000)
+
+
+@pytest.mark.parametrize("piece", ["The answer is \\boxed{5}\n\n", "\\boxed{5}" + "\n" * 50])
+def test_announced_boxes_are_read_in_linear_time(piece: str) -> None:
+    assert_linear(extract, piece)

@@ -66,6 +66,13 @@ OFFERING_SIX = [
     "Answer: 5\nOr possibly: 6",
     "Answer: 5\nOther option: 6",
     "Answer: 5\nNote: 6 is also possible.",
+    "Answer: 5\nNote: 6 is also possible.",
+    "The answer is 5 (and 6 if zero counts).",
+    "\\boxed{5}\n\nVerification: 2 + 4 = 6, so the answer is 6.",
+    "\\boxed{5}\n\nVerification: 2 + 4 = 6, so the answer is \\boxed{6}.",
+    "\\boxed{5}.\n\nCheck: the problem asks for 2 + 4 = 6, so the correct answer is 6.",
+    "The final answer is $\\boxed{5}$\n\nThe final answer is $\\boxed{6}$",
+    "The answer is \\boxed{5}. I hope it is correct.\n\nFinal Answer: \\boxed{6}",
 ]
 
 
@@ -112,6 +119,12 @@ def test_two_answers_are_none(text: str, reference: str) -> None:
         ("5", "Perhaps 6.\nBut 6 is even, so the answer is 5."),
         ("5", "Actually, 6 is too large. \\boxed{5}"),
         ("5", "#### 5\n\nPossibly 5 apples."),
+        ("5", "\\boxed{5}\n\nVerification: 2 + 3 = 5, so the answer is 5."),
+        ("5", "\\boxed{5}\n\nNote: if zero counted, the answer would be 6."),
+        ("5", "\\boxed{5}\n\nNote: many students think that the answer is 6."),
+        ("6", "We get \\boxed{5}.\n\nThen 5 + 1 = 6, and the final answer is \\boxed{6}"),
+        ("6", "The answer is \\boxed{5}. That misses one.\n\nThe final answer is \\boxed{6}"),
+        ("5", "The answer is \\boxed{5}\n\nThe final answer is \\boxed{5}"),
     ],
 )
 def test_the_words_of_an_offer_may_offer_nothing(reference: str, text: str) -> None:

@@ -25,6 +25,7 @@ CASES = [
     ("pq-qr", ["q(p-r)"], []),
     ("abc", ["bca", "cab"], []),
     ("ab+bc+ca", ["ac+ab+bc"], []),
+    (r"\frac{mg}{k}", ["x = mg/k", "mg/k"], ["x = mg", "k = mg/x", "x = k/mg"]),
     ("is", ["si"], []),
     ("my", ["ym", r"m \cdot y"], []),
     ("of", ["fo"], []),

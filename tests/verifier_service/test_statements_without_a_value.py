@@ -45,6 +45,9 @@ from verifier_service.verifiers.accuracy import Accuracy
         ("x^2", "x + 1 = 2x = x^2", r"y = x \cdot x = x^2"),
         ("5", "a + b = 5 = 6", "a + b = 2 + 3 = 5"),
         (r"5 \text{ km}", r"5 \text{ m} = 5 \text{ km}", r"5000 \text{ m} = 5 \text{ km}"),
+        ("5", r"7 = 5 \text{ apples}", r"2 + 3 = 5 \text{ apples}"),
+        ("5", r"7 \text{ apples} = 5 \text{ apples}", r"5 \text{ apples} = 5 \text{ apples}"),
+        ("5", r"n = 7 = 5 \text{ apples}", r"n = 2 + 3 = 5 \text{ apples}"),
         # Equations that state a value, and equations to solve.
         ("5", r"\log a = 5", r"\log_a b = 5"),
         ("5", "|a - 5| = 5", "|2a + b| = 5"),

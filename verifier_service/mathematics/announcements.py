@@ -103,18 +103,28 @@ _LISTS_OPTIONS = re.compile(
 
 # A number that ends its line behind an announcement: the `41` of `The answer is **41** apples.`
 _ANNOUNCED_NUMBER = re.compile(
-    r"[\s*$(\\\[]{0,8}(?P<value>[-−]?\d[\d,]*(?:\.\d+)?)[)\]$*\\]{0,6}(?:[ ][a-z]{1,12}){0,2}"
+    r"[\s*$(\\\[]{0,8}(?:\\boxed\{)?(?P<value>[-−]?\d[\d,]*(?:\.\d+)?)[)}\]$*\\]{0,6}"
+    r"(?:[ ][a-z]{1,12}){0,2}"
     r"[*.!]{0,4}[ ]{0,9}(?:\n|\Z)",
     re.ASCII,
 )
-# Words of a line that does not say which answer the completion gives: `If twice were allowed, `.
+# Words of a line that does not say which answer the completion gives: `If twice were allowed, `,
+# `Many students think that `.
 _OTHER_CASE = re.compile(
-    r"\b(?:if|unless|would|case|part|when|where|for|were|had)\b", re.IGNORECASE
+    r"\b(?:if|unless|would|might|were|had|some|many|common\w*|mistak\w+|tempt\w+|students?|people)\b"
+    r"|\b(?:case|part|when|where|for)\b(?!.*,\s(?:so|thus|hence|therefore)\b)",
+    re.IGNORECASE,
 )
 
 
 def other_announced(text: str, end: int, inside: str) -> str | None:
-    """The number that the text behind a box announces as the answer in its place; else None."""
+    """The number that the text behind an answer announces in the place of that; else None.
+
+    Args:
+        text: a text.
+        end: a position behind the answer in it.
+        inside: the answer.
+    """
     if len(text) - end < _FEWEST_ANNOUNCING or not any(map(str.isdigit, inside)):
         return None
     last = None

@@ -417,14 +417,14 @@ class _AnswerParser:
     def _measured(self, parts: list[list[Token]]) -> Value:
         """A value with its name: `total cost = 5`, `5 m = 500 cm`."""
         value = self._item(parts[1])
-        if parts[0][0].kind is Kind.NUMBER and _measures_differ(self._item(parts[0]), value):
+        if parts[0][0].kind is Kind.NUMBER and _are_other_amounts(self._item(parts[0]), value):
             return Words(" = ".join(_name(part) for part in parts))
         return Named(_name(parts[0]), value)
 
     def _measured_chain(self, parts: list[list[Token]]) -> Value | None:
-        """A measure behind several sides: `Q = CV = 2 C`, `x = 0.5 km = 500 m`."""
+        """A measure or count behind several sides: `Q = CV = 2 C`, `n = 2 + 1 = 3 bolts`."""
         last = self._item(parts[-1]) if _is_name(parts[0]) else None
-        if not isinstance(last, Quantity) or last.unit is None:
+        if not isinstance(last, Quantity) or (last.unit is None and not last.words):
             return None
         if any(_contradicts(self._item(part), last) for part in parts[1:-1]):
             return Words(" = ".join(_name(part) for part in parts))
@@ -715,10 +715,22 @@ def _contradicts(side: Value, last: Quantity) -> bool:
         return True
     if variables(side.expression):
         return False
+    if side.unit is None and last.unit is None:
+        return _contradict([side.expression, last.expression])
     if side.unit is None:
         return _measures_differ(replace(side, unit=last.unit), last)
     is_other = last.unit is None or side.unit.dimension != last.unit.dimension
     return is_other or _measures_differ(side, last)
+
+
+def _are_other_amounts(left: Value, right: Value) -> bool:
+    """Whether two amounts that are said to be equal are not: 5 m and 5 km, 7 and 5 apples."""
+    if not (isinstance(left, Quantity) and isinstance(right, Quantity)):
+        return False
+    is_count = left.unit is None and right.unit is None and right.words
+    if is_count and left.words in ((), right.words):
+        return _contradict([left.expression, right.expression])
+    return _measures_differ(left, right)
 
 
 def _measures_differ(left: Value, right: Value) -> bool:

@@ -9,12 +9,14 @@ from itertools import islice, pairwise
 from verifier_service.mathematics.spelled_numbers import NUMBER_WORDS
 
 # A number in prose: `1 3/4`, `10:30 a.m.`, `3:4`, `$1,250.50`, `$12.6k`, `-.5`, `20%`,
-# `\frac{1}{2}`, the `12.5` of `12.5kg`.
+# `\frac{1}{2}`, `3½`, the `12.5` of `12.5kg`.
 NUMBER = re.compile(
     r"""(?<![A-Za-z0-9_.,])(?:±\s*|[-−])?[$€£]?[-−]?
         (?: \d+\s+\d+/\d+
           | \d{1,2}:\d\d(?:\s*[AaPp]\.?[Mm]\.?)
           | \d+(?:\s*:\s*\d+)+
+          | (?<!\d[ ])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![,.]?\d)
+          | \d*[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]
           | \d[\d,]*+(?:\.\d+)?+(?:\s*/\s*\d+(?:\.\d+)?+)?
           | \.\d++ )
         (?:\s*(?:\\?%|percent))?(?![A-Za-z0-9_])
@@ -77,6 +79,53 @@ def closing_formula(line: str, start: int, end: int) -> str | None:
         return None
     names_unit = not set(match["words"].split()) <= _NO_UNITS
     return f"{formula}{match['words']}" if names_unit else f"{formula}{match['rounded'] or ''}"
+
+
+# The operands before a number and the operator between: the `4 + ` of `The total is 4 + 5.`
+_NUMBERS_BEFORE = re.compile(
+    r"(?<![\w.,$€£^])(?:[$€£]?\d[\d,]*(?:\.\d+)?\s*(?:[+*/×·÷^]|(?<=\s)[-−](?=\s)|(?<=\d)(?<!\d{4})[-–−](?=\Z|\d))"
+    r"\s*){1,6}\Z"
+)
+# The end of a formula with letters before a number that belongs to it, or words that make it an
+# operand: the `x + ` of `5x + 6`, the `half of ` of `half of 6`, the `5 plus ` of `5 plus 6`.
+MAKES_OPERAND = re.compile(
+    r"(?:(?:(?<![A-Za-z])[a-z]|[)\]²³])\s?[+*×·÷^]\s?|[-−√]\(|√|\b(?:sqrt|log|ln)[ (]"
+    r"|\b(?:twice|thrice|half(?:\s+of)?|double|triple|mod|modulo|plus|divi(?:ded|sion)\s+by|multiplied\s+by"
+    r"|(?:reciprocal|inverse|opposite|negative|logarithm)\s+of"
+    r"|(?:square|cube)(?:\s+root)?\s+of|power\s+of|[\d$]\s+(?:times|over|by|minus)"
+    r"|(?:needs?|takes?|about|approximately|around|roughly|(?:ranges?|varies)\s+from)\s+[$€£]?\d[\d,.]{0,12}\s+to)"
+    r"\s+)[$*]{0,3}\Z",
+    re.IGNORECASE,
+)
+
+
+# A letter that the number right before it multiplies, the `x` of `2x`, or its power.
+_FACTOR_BEHIND = re.compile(r"(?P<letter>[xyz])(?![A-Za-z])|[²³ⁿπ√^]")
+
+
+def operation_before(line: str, start: int, end: int) -> str | None:
+    """The operation of which a number of a line is the last operand; None where it is none.
+
+    It is empty where the number is a part of a formula with letters, or an operand in words.
+
+    >>> operation_before("The total is 4 + 5.", 17, 18), operation_before("It is 5.", 6, 7)
+    ('4 + ', None)
+    >>> operation_before("So 2x + 6 is even.", 8, 9), operation_before("f(x) = 2x for all x", 7, 8)
+    ('', '')
+    """
+    before = line[max(0, start - _MAX_FORMULA) : start]
+    numbers = _NUMBERS_BEFORE.search(before)
+    if (factor := _FACTOR_BEHIND.match(line, end)) is not None:
+        is_alone = numbers is None and factor["letter"] and not _has_letter(before, factor[0])
+        return None if is_alone else ""  # `2.5x` alone is `2.5 times`
+    if numbers is not None:
+        return numbers[0]
+    return None if MAKES_OPERAND.search(before) is None else ""
+
+
+def _has_letter(text: str, letter: str) -> bool:
+    """Whether a letter stands in a text outside of words."""
+    return re.search(rf"(?<![A-Za-z]){letter}(?![A-Za-z])", text) is not None
 
 
 # A result of arithmetic: the `24 - 7 = 17` of `There are 24 - 7 = 17 students in 9B.`
@@ -442,12 +491,13 @@ def closing_result(line: str) -> tuple[int, int] | None:
 # Words or a bracket before a list of two numbers: `values are `, `average of `, `choice([`.
 LEADS_TO_LIST = re.compile(
     r"(?:[:(\[{]|\b(?:are|were|is|be|both|either|neither|values?|answers?|options?|numbers?|roots?"
-    r"|solutions?|candidates?|possibilities|choose|pick|say|of|equals?|try)\b[:*]*)[\s*$]*$",
+    r"|solutions?|candidates?|possibilities|choose|pick|say|of|equals?|try)\b[:*]*)[\s*$]*"
+    r"(?:[a-z]\s?=\s?)?$",
     re.IGNORECASE,
 )
 
-# The text between two numbers of a list: `, `, ` and `, `, and `.
-_LISTED = re.compile(r"[,;&]|(?:,\s*)?and", re.IGNORECASE)
+# The text between two numbers of a list: `, `, ` and `, `, and x = `.
+_LISTED = re.compile(r"(?:[,;&]|(?:,\s*)?and)(?:\s*[a-z]\s?=)?", re.IGNORECASE)
 
 
 def listed_at_end(line: str, numbers: Sequence[re.Match[str]]) -> list[re.Match[str]]:
@@ -467,6 +517,81 @@ OR_BETWEEN = re.compile(
     r"(?:,\s*)?(?:or|oder|ou|o|u|или|либо|lub|of|eller|veya|atau|hoặc|或者?|还是|または|もしくは|또는|혹은)",
     re.IGNORECASE,
 )
+
+
+# The beginning of a sentence that plans, supposes or asks, with no result in it: `Let $x = 6$.`,
+# `We want to find how many of the 6 boys play.`, `How many of the 6 boys play?`
+_PLANS = re.compile(
+    r"[\s*_>#-]{0,9}(?:(?:so|now|next|then|first|finally|therefore|thus|hence|here|and|but)\b,?\s+){0,3}"
+    r"(?:(?:let|(?:suppose|assume)(?:\s+that)?|substitut(?:e|ing)|plug(?:ging)?|consider)\b"
+    r"|(?:let['’]s|let\s+us|(?:we|I)\s+(?:now\s+)?(?:(?:need|want|have|would\s+like|are\s+asked)\s+to|must"
+    r"|will|should))\s+(?:now\s+)?"
+    r"(?:find|compute|calculate|determine|check|prove|figure\s+out|(?:know|see)\s+(?:how|what|whether|if))\b"
+    r"|(?:we\s+are\s+)?given\b|(?:it|this|the\s+answer)\s+depends\s+on\b"
+    r"|(?:how|what|which|where|when|why)\b[^?\n]{1,200}\?\W{0,4}\Z)",
+    re.IGNORECASE,
+)
+# A word or sign with which a sentence comes to a result, or a second clause.
+_COMES_TO = re.compile(
+    r"\b(?:so|then|thus|hence|therefore|get|gets|obtain|gives?|giving|yields?|is|are|equals?|makes?|to\s+be|that"
+    r"|conclude|have|leads?|leading|we\s+find|answer|result|total|final\w*)\b|[,;:≈⇒→]|\\(?:approx|to|implies|Rightarrow|rightarrow)\b|=[^=]*=|[.]\s",
+    re.IGNORECASE,
+)
+
+
+def plans(sentence: str) -> bool:
+    """Whether a sentence only plans, supposes or asks, and comes to no result.
+
+    >>> plans("Let $x = 6$."), plans("How many of the 6 boys play?")
+    (True, True)
+    >>> plans("Let $x = 6$, so $y = 7$."), plans("Now we find 5 + 6 = 11.")
+    (False, False)
+    """
+    beginning = _PLANS.match(sentence)
+    if beginning is None:
+        return False
+    rest = sentence[beginning.end() :].rstrip(" .*_$")
+    return _COMES_TO.search(rest) is None and _RESULT.search(sentence) is None
+
+
+# A number that only describes a noun: the `6` of `a 6-foot well`.
+_DESCRIBES = re.compile(r"-[a-z]{2,}")
+# Words right before a number that is a bound, or that of somebody or something else: ` below 11`,
+# ` each of the 3 buses`, ` than Tim's 40`, ` than Tom, who has 6`, `needs 40 more to reach 100`.
+_IS_OF_ANOTHER = re.compile(
+    r"(?:\b(?:below|above|under)|\b(?:each|every\s+one)\s+of\s+(?:the|his|her|their|its)"
+    r"|\bthan\s+(?-i:[A-Z])\w{0,20}(?:['’]s|,\s+who\s+(?:has|had))"
+    r"|\bneeds?\s+\*{0,2}[$€£]?\d[\d,.]{0,12}\*{0,2}\s+more\b[^\d.]{0,40}\sto\s+[a-z]{2,10})\s+[$€£*]{0,3}\Z",
+    re.IGNORECASE,
+)
+# A last clause that compares the number before it with another: `, which is 10 more than Tim`.
+_COMPARES = re.compile(
+    r",\s+which\s+is\s+[$€£*]{0,3}\d[\d,.]{0,12}\*{0,2}\s+(?:[a-z]{1,15}\s+){0,2}(?:more|less|fewer"
+    r"|greater|higher|lower|older|younger|longer|shorter)\s+than\s+(?=[A-Z]|the|his|her|their|its)"
+    r"(?!.{0,200}\b(?:so|thus|hence|therefore|then|total|altogether|making|giving|and|but)\b)",
+)
+_MAX_LEADING = 80
+"""Most characters before a number that tell of whom it is."""
+
+
+def without_numbers_of_others(line: str, numbers: Sequence[re.Match[str]]) -> list[re.Match[str]]:
+    """The numbers of a line without last ones that are not what it states.
+
+    >>> line = "It takes 10 days to climb out of the 6-foot well."
+    >>> [one[0] for one in without_numbers_of_others(line, list(NUMBER.finditer(line)))]
+    ['10']
+    """
+    kept = list(numbers)
+    if len(kept) > 1 and (compared := _COMPARES.search(line, kept[0].end())) is not None:
+        kept = [one for one in kept if one.start() < compared.start()] or kept
+    while len(kept) > 1 and _is_of_another(line, kept[-1]):
+        kept.pop()
+    return kept
+
+
+def _is_of_another(line: str, number: re.Match[str]) -> bool:
+    before = line[max(0, number.start() - _MAX_LEADING) : number.start()]
+    return bool(_DESCRIBES.match(line, number.end()) or _IS_OF_ANOTHER.search(before))
 
 
 def number_text(text: str) -> str:

@@ -58,7 +58,7 @@ def closing_statement(
     gaps: list[str] = []
     for one in reversed(filled[:-1]):
         gap = text[one[1] : kept[-1][0]]
-        if not _is_same_statement(gap):
+        if not (_is_same_statement(gap) or _is_announced_again(text, one[0], gap)):
             break
         kept.append(one)
         gaps.append(gap)
@@ -85,6 +85,33 @@ def _is_same_statement(gap: str) -> bool:
     if all(word.lower() in _CONNECTORS for word in words):
         return True
     return "\n" not in gap.strip() and len(words) <= 12
+
+
+# The words between two boxes that are both announced: `. I hope it is correct.\n\nThe final answer
+# is $`.
+_ANNOUNCED_AGAIN = re.compile(
+    r"[\s$.*)\]\\]{0,20}(?:I\s+hope\s+it\s+is\s+correct[.\s]{0,9})?[\s#*]{0,9}(?:(?:so|thus|hence|therefore),?\s+)?"
+    r"(?:(?:the\s+)?final\s+answer[\s:*]{0,9})?(?:(?:the|my|our)\s+)?(?:final\s+)?answer\s{0,9}(?:\bis\b|:)"
+    r"[\s:*$(\[\\]{0,9}",
+    re.IGNORECASE,
+)
+# The end of an announcement right before a box: the `answer is $` of `The answer is $\boxed{5}$`.
+_ANNOUNCES = re.compile(r"\banswer\W{0,3}(?:\bis\b)?[\s:*$(\[\\]{1,9}\Z", re.IGNORECASE)
+
+_MAX_ANNOUNCING = 40
+"""Most characters before a box in which its announcement is sought."""
+
+
+def _is_announced_again(text: str, first: int, gap: str) -> bool:
+    """Whether two boxes are announced as the answer, with nothing else between them.
+
+    Args:
+        text: a text.
+        first: the start of the first box in it.
+        gap: the text between the boxes.
+    """
+    before = text[max(0, first - _MAX_ANNOUNCING) : first]
+    return _ANNOUNCED_AGAIN.fullmatch(gap) is not None and _ANNOUNCES.search(before) is not None
 
 
 def _is_part(gap: str) -> bool:

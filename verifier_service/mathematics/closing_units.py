@@ -18,6 +18,7 @@ from verifier_service.mathematics.units import (
     CAPITAL_UNITS,
     LETTER_UNITS,
     NO_UNIT,
+    UNITS,
     unit_named,
 )
 
@@ -30,14 +31,20 @@ _PIECE = re.compile(
     r"[ \t~]*(?P<name>\\?%|[A-Za-z°€£¢/\u03a9\u2126\u00b5\u03bcÅ][A-Za-z0-9°/^²³\u03a9\u2126]*)"
     r"(?P<stop>[.,;:!?*_)\]$]*)"
 )
-# What may stand between a number and its unit: the end of its mathematics, `\,`, `}$**`.
-_GAP = re.compile(r"(?:\\[,;: ]|[$}*_\s~])*(?:\\(?:text|mathrm|textrm|,)\s*\{?\s*)?")
+# What may stand between a number and its unit: the end of its mathematics, `\,`, `}$**`, `\)`.
+_GAP = re.compile(r"(?:\\[,;: )\]]|[$}*_\s~])*(?:\\(?:text|mathrm|textrm|,)\s*\{?\s*)?")
 # A quotient of two units: `\frac{\text{miles}}{\text{day}}`.
 _QUOTIENT = re.compile(
     r"(?:\\[,;: ]|[$}*\s~]){0,6}\\[dt]?frac\s?"
     r"\{\\(?:text|mathrm)\{\s{0,3}(?P<above>[A-Za-z]+)\s{0,3}\}\}\s?"
     r"\{\\(?:text|mathrm)\{\s{0,3}(?P<below>[A-Za-z]+)\s{0,3}\}\}"
 )
+# A word that tells what is measured, behind a unit: the ` long` of `5 m long`.
+_MEASURED = re.compile(r"\s(?:long|high|tall|wide|deep|thick|away|apart)\b")
+# A word that multiplies the number before it: the ` million` of `$1.5 million`.
+_SCALE = re.compile(r"[ ~](?:hundred|thousand|million|billion|trillion|lakh|crore|dozen)\b")
+# A unit in Chinese that ends a sentence or stands before a clause: the `米` of `75米。`
+_CHINESE = re.compile(r"(?P<name>(?!元)[\u4e00-\u9fff]{1,4})[*)）]{0,3}(?=[。，,.；;！!\s]|\Z)")
 _END_OF_LINE = re.compile(r"[ \t}]*(?:\n|\Z)")
 _NO_LAST_WORDS = frozenset("of the an per each square cubic / sq cu".split())
 """Words that may stand in the name of a unit and do not end it."""
@@ -78,6 +85,8 @@ def _unit_at(text: str, position: int) -> tuple[str, int] | None:
             return "/".join(names), quotient.end()
     gap = _GAP.match(text, position)
     start = gap.end() if gap else position
+    if (chinese := _CHINESE.match(text, start)) is not None and chinese["name"] in UNITS:
+        return chinese["name"], chinese.end("name")
     words: list[str] = []
     ends: list[int] = []
     ends_sentence = False
@@ -87,8 +96,11 @@ def _unit_at(text: str, position: int) -> tuple[str, int] | None:
         ends.append(piece.end("name"))
         ends_sentence = bool(piece["stop"]) or _END_OF_LINE.match(text, start) is not None
     while words:
-        if _names_unit(words, ends_sentence=ends_sentence):
-            return " ".join(words), ends[len(words) - 1]
+        end = ends[len(words) - 1]
+        if _names_unit(
+            words, ends_sentence=ends_sentence or _MEASURED.match(text, end) is not None
+        ):
+            return " ".join(words), end
         words.pop()
         ends_sentence = False
     return None
@@ -130,6 +142,29 @@ def _with_unit(number: str, unit: str) -> str:
     return rf"{number}\text{{ {unit}}}" if unit in CAPITAL_UNITS else f"{number} {unit}"
 
 
+# Words for what one number counts, and `or` before another: the ` apples or ` of `5 apples or 6`.
+_OR_BEHIND = re.compile(
+    r"(?P<counted>(?:\s[a-z²³]{1,15}){1,3}),?\sor\s(?:(?:about|maybe|perhaps|even|possibly)\s)?[$*]{0,3}"
+)
+
+
+def alternative(line: str, first: re.Match[str], last: re.Match[str]) -> str | None:
+    """The first of two numbers with what it counts, where a line offers it beside the last one.
+
+    None for any other two, and where they are one amount in two units: `2 hours or 120 minutes`.
+
+    >>> import re
+    >>> line = "It is 5 apples or 6 apples."
+    >>> alternative(line, *re.finditer("[0-9]", line))
+    '5 apples'
+    """
+    offered = _OR_BEHIND.fullmatch(line, first.end(), last.start())
+    if offered is None:
+        return None
+    units = [unit_behind(line, one.end()) for one in (first, last)]
+    return None if all(units) and units[0] != units[1] else f"{first[0]}{offered['counted']}"
+
+
 # Hours and minutes at the end of a line: `2h30`.
 _HOURS_AND_MINUTES = re.compile(r"(?<![\w.])(\d{1,3}\s?h\s?[0-5]\d)\W{0,4}$")
 
@@ -137,7 +172,7 @@ _HOURS_AND_MINUTES = re.compile(r"(?<![\w.])(\d{1,3}\s?h\s?[0-5]\d)\W{0,4}$")
 def closing_amount(line: str, numbers: Sequence[re.Match[str]]) -> str | None:
     """The last of some numbers in a line with its unit, and with the larger amounts before it.
 
-    None where it has no unit.
+    A word that multiplies it, as in `$1.5 million`, counts as one. None where it has no unit.
 
     >>> import re
     >>> line = "It takes 1 hour and 30 minutes."
@@ -146,7 +181,10 @@ def closing_amount(line: str, numbers: Sequence[re.Match[str]]) -> str | None:
     """
     if (clock := _HOURS_AND_MINUTES.search(line)) is not None:
         return clock[1]
-    found = _unit_at(line, numbers[-1].end())
+    last = numbers[-1]
+    if (scale := _SCALE.match(line, last.end())) is not None:
+        return with_unit(f"{last[0]}{scale[0]}", line, scale.end())
+    found = _unit_at(line, last.end())
     if found is None:
         return None
     unit, end = found
@@ -157,4 +195,4 @@ def closing_amount(line: str, numbers: Sequence[re.Match[str]]) -> str | None:
                 return amounts
         except Unreadable:
             continue
-    return _with_unit(numbers[-1][0], unit)
+    return _with_unit(last[0], unit)

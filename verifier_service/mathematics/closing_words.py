@@ -20,7 +20,7 @@ DOUBT = re.compile(
     r"unless|if|whether|alternatively|otherwise|unsure|uncertain|unclear|unknown|unlikely|likely|"
     r"seems?|appears?|guess(?:es|ed)?|think|thought|believe[sd]?|suppos\w+|assum\w+|suspect|"
     r"but|though|although|however|except|rather|instead|also|too|both|candidates?|options?|choices?|"
-    r"suggest\w*|say|says|said|claim\w*|sure|certain)\b|[?/]",
+    r"suggest\w*|say|says|said|claim(?!\s+is\s+(?:true|false)\b)\w*|sure|certain)\b|[?/]",
     re.IGNORECASE,
 )
 # A word that denies: `not`, `isn't`, `wrong`.
@@ -33,7 +33,8 @@ DENIAL = re.compile(
 # A sentence with its subject, and what it says of that: `The day`, `Saturday`.
 _STATEMENT = re.compile(
     r"(?P<subject>[^.!?;]+?)\s+(?:is|are|was|were|equals|falls|must\s+be|will\s+be|would\s+be)\s+"
-    r"(?:(?:thus|therefore|then|indeed|simply|exactly|definitely|clearly|always)\s+)?"
+    r"(?:(?:thus|therefore|then|indeed|simply|exactly|definitely|clearly|always|called|named"
+    r"|known\s+as)\s+)?"
     r"(?P<answer>[^.!?;:,]+)",
     re.IGNORECASE,
 )
@@ -56,6 +57,8 @@ _NONE = re.compile(
     r"|infinitely\s+many)\s+(?:solutions?|roots?|integers?|numbers?|values?|zeros?|intersections?))",
     re.IGNORECASE,
 )
+# The same in Chinese: the `无解` of `方程无解`.
+_NONE_IN_CHINESE = re.compile(r"(?P<subject>[^无，。]*)(?P<answer>无(?:实数)?解)。?")
 # What holds always: the `all real numbers` of `It holds for all real numbers`.
 _ALWAYS = re.compile(
     r"(?P<subject>.*?)\b(?:holds?|(?:is|are)\s+(?:true|satisfied|valid))\s+for\s+"
@@ -71,7 +74,7 @@ _MISSING = re.compile(
     r"(?:\s+by\s+(?:the\s+)?[\w' -]{1,40}\stest)?",
     re.IGNORECASE,
 )
-_SET_PHRASES = (_NONE, _ALWAYS, _MISSING)
+_SET_PHRASES = (_NONE, _NONE_IN_CHINESE, _ALWAYS, _MISSING)
 # The beginning of a line that answers yes or no: the `Yes, ` of `Yes, it is.`
 _YES_OR_NO = re.compile(
     r"(?:(?P<yes>yes)\b(?:[,.!:;–—-]|\s|$)"

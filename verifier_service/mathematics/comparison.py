@@ -376,6 +376,8 @@ def _marks(text: str) -> Counter[str]:
 _SHORT_WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{2,6}(?![A-Za-z])")
 # Everything but letters outside commands: the `\\frac{` and the `}{2}` of `\\frac{ab}{2}`.
 _NO_LETTERS = re.compile(r"\\[A-Za-z]+|[^A-Za-z]")
+# The name of a value: the `x = ` of `x = mg/k`.
+_NAME = re.compile(r"\s*[A-Za-z](?:_\w)?\s*=\s*(?=[^\s=][^=]*\Z)")
 # A text that is one word of three letters or more: `cat` and `act` are no products.
 _ONE_WORD = re.compile(r"\s*[A-Za-z]{3,}\s*")
 
@@ -385,6 +387,12 @@ def _same_letters(left: AnswerReading, right: AnswerReading, rules: Rules) -> bo
 
     Both must be mathematics of the same variables then. Two measured quantities keep their units.
     """
+    names = [_NAME.match(one.text) for one in (left, right)]
+    if (names[0] is None) != (names[1] is None) and not ("=" in left.text and "=" in right.text):
+        left, right = (
+            read_answer(one.text[name.end() :]) if name else one
+            for one, name in zip((left, right), names, strict=True)
+        )
     texts = (left.text, right.text)
     if _letters_of(left.text) != _letters_of(right.text):
         return False

@@ -15,6 +15,8 @@ def is_disowned(announcement: re.Match[str]) -> bool:
     begin = max(begin, text.rfind("\n", begin, announcement.end() - 1) + 1)
     if _REMAINING.search(text, begin, end) and _SEVERAL_WRONG.match(text, end):
         return True
+    if "answer" in announcement[0].lower() and _OF_THE_ANSWER.search(text, begin, end):
+        return True
     is_denied = _DISOWNED.search(text, begin, end) is not None
     return is_denied and _COUNTED.search(text, begin, end) is None
 
@@ -37,10 +39,19 @@ _DISOWNING = (
     rf"(?:[ ]+that)?{_ARTICLES}"
     rf"|\b(?:nobody|no[ ]+one)[ ]+(?:(?:would|will|could|can|should)[ ]+)?{_CLAIM}s?"
     rf"(?:[ ]+that)?{_ARTICLES}"
-    rf"|(?:\bnot|n['’]t)[ ]+(?:(?:true|correct|right|the[ ]+case)[ ]+)?that{_ARTICLES})[ *_]+"
+    rf"|(?:\bnot|n['’]t)[ ]+(?:(?:true|correct|right|the[ ]+case)[ ]+)?that{_ARTICLES}"
+    r"|(?:\b(?:is|was)[ ]+not|n['’]t|(?:^|[\n*❌])[ ]?not)[ ]+(?:the|my|our)"
+    r"(?:[ ]+(?:final|right|correct))?)[ *_]+"
 )
 # Such a denial at the end of a text.
 _DISOWNED = re.compile(_DISOWNING + "$", re.IGNORECASE)
+# Words that make another number of the answer: the `Twice the ` before `answer is 6`.
+_OF_THE_ANSWER = re.compile(
+    r"\b(?:twice|thrice|double|triple|half(?:[ ]of)?"
+    r"|(?:square|cube|root|negative|opposite|reciprocal|inverse|digits?)[ ]of"
+    r"|(?:more|less|fewer)[ ]than)[ ](?:the|my|our)[ ](?:final[ ])?\Z",
+    re.IGNORECASE,
+)
 # A word for all options but the answer, and what is said of them: `other `, `options: B is wrong`.
 _REMAINING = re.compile(r"\b(?:other|remaining)[ *_]+$", re.IGNORECASE)
 _SEVERAL_WRONG = re.compile(
@@ -58,7 +69,7 @@ _COUNTED = re.compile(
 
 # A supposition right before a number: `if it were `, `suppose n = `.
 _SUPPOSED = re.compile(
-    r"\b(?:if|suppose|supposing|assume|assuming|imagine|unless|whether)\s+"
+    r"\b(?<!only )(?:if|suppose|supposing|assume|assuming|imagine|unless|whether)\s+"
     r"(?:for\s+(?:the\s+sake\s+of\s+)?(?:a\s+)?contradiction,?\s+)?(?:that\s+)?"
     r"(?:[\w$'’]+\s+){1,3}?(?:were|was|is|be|are|equals?|=|had|has|gives?|gave)\s+"
     r"(?:really\s+|actually\s+|only\s+)?[$*(]*$",
@@ -71,7 +82,7 @@ MAX_LINE_CHARACTERS = 400
 # `at least`: `You need at least 5 coins.` answers how many one needs.
 _WEAKENING = re.compile(
     r"(?:\b(?:(?:more|less|fewer|greater|smaller|larger|bigger|higher|lower)[ ]+than|exceeds?"
-    r"|differs?[ ]+from|different[ ]+from|any(?:thing|[ ]+\w+)[ ]+but"
+    r"|differs?[ ]+from|different[ ]+from|any(?:thing|[ ]+\w+)[ ]+but|all[ ]+but"
     r"|except|excepting|apart[ ]+from"
     r"|other[ ]+than|rather[ ]+than|instead[ ]+of|refuse[sd]?[ ]+to[ ]+\w+"
     r"|(?:is|are|lies?|stays?|remains?|falls?|be)[ ]+(?:\w+ly[ ]+|somewhere[ ]+|well[ ]+|just[ ]+)?"
@@ -88,7 +99,9 @@ _WEAKENING = re.compile(
     r"|(?:is|are|was|be)[ ]+(?:hardly|scarcely)"
     r"|(?:far|nowhere[ ]+near)[ ]+from|contrary[ ]+to(?:[ ]+[^\s,;:]{1,12}){0,3}"
     r"|(?:false|untrue|a[ ]+lie)[ ]+(?:that|to[ ]+say)(?:[ ]+[^\s,;:]{1,12}){1,4}"
-    r"|(?:rule[sd]?|ruling)[ ]+out|exclud(?:e[sd]?|ing)|impossible[ ]+to[ ]+(?:get|be|have|reach)"
+    r"|(?:rule[sd]?|ruling)[ ]+out|exclud(?:e[sd]?|ing)"
+    r"|(?:eliminat|reject|discard)(?:e[sd]?|s|ed|ing)?"
+    r"|\A(?:above|below|under|over|beyond)|impossible[ ]+to[ ]+(?:get|be|have|reach)"
     r"|(?:might|could|may)[ ]+(?:also[ ]+)?be|perhaps|maybe|possibly"
     r"|would[ ]+have[ ]+been|\bwere\b[^.\n]{0,40}\bwould[ ]+be"
     r"|between[ ]+\S{1,30}[ ]+and)[ ]+(?:the[ ]+number[ ]+)?[$*(]*)$"
@@ -111,7 +124,8 @@ _DENYING = re.compile(
 # or a supposition: `greater than `, `twice `, `If the answer were `.
 _BOUNDING = re.compile(
     r"(?:\b(?:more|less|fewer|greater|smaller|larger|bigger|higher|lower)[ ]+than"
-    r"|\b(?:twice|thrice|half(?:[ ]+of)?|double|triple|negative|minus)"
+    r"|\b(?:twice|thrice|half(?:[ ]+of)?|double|triple|negative|minus"
+    r"|(?:(?:square|cube)(?:[ ]+root)?|reciprocal|inverse|opposite)[ ]+of)"
     rf"|\b(?:if|suppose|supposing|assuming|unless)[ ][^.,;:\n]{{1,40}}[ ]were"
     r"|\bif[ ][^.;:\n]{1,30}\b(?:had|were)\b[^.;:\n]{0,30}[ ]would[ ](?:then[ ])?"
     r"(?:be|get|give|have[ ]been)"
@@ -170,6 +184,26 @@ def is_no_statement(line: str, start: int, end: int) -> bool:
     if _WEAKENING.search(before) or _SUPPOSED.search(before):
         return True
     return _ASKED.match(line, end) is not None and _QUESTION.search(before) is not None
+
+
+def is_unstated(text: str, start: int, end: int) -> bool:
+    """Whether a sentence bounds, denies, doubts or asks for the mathematics between two positions.
+
+    >>> is_unstated("It is not $6$.", 10, 13), is_unstated("It is $6$.", 6, 9)
+    (True, False)
+    """
+    if _NOTHING_BUT.search(text, max(0, start - MAX_DENIAL_CHARACTERS), start):
+        return False
+    return is_no_statement(text, start, end) or is_denied(text, start, end)
+
+
+# Words that leave nothing but the value behind them: the `no solutions other than ` of `There are
+# no solutions other than $(1,2)$.`
+_NOTHING_BUT = re.compile(
+    r"\b(?:no|none|nothing|never)\b[^.,;\n]{0,40}\s(?:other\s+than|except(?:\s+for)?|but|apart\s+from"
+    r"|different\s+from)\s+[$*(]{0,3}\Z",
+    re.IGNORECASE,
+)
 
 
 # Words behind an answer that take it back: `Just kidding`, `I don't know.`
@@ -313,7 +347,8 @@ _DOUBTED = re.compile(
     r"|(?:is|was)\s+(?:my|the|an?|only|just)\s+(?:\w+\s+)?(?:(?:wrong|incorrect)\b"
     r"|(?:first|initial|naive|tempting|earlier|old)\s+(?:\w+\s+)?(?:answer|attempt|calculation|choice"
     r"|computation|estimate|guess|hunch|idea|impression|instinct|intuition|mistake|result|reading|thought"
-    r"|try)\b)|(?:fails|doesn['’]t\s+work)\b)",
+    r"|try)\b)|(?:fails|does(?:n['’]t|\s+not)\s+(?:work|satisfy|fit))\b"
+    r"|is\s+(?:(?:clearly\s+|obviously\s+)?(?:wrong|incorrect)|(?:only\s+|just\s+)?a\s+candidate|too\s+(?:large|small|big|high|low)|(?:only\s+)?(?:a\s+lower|an\s+upper)\s+bound|not\s+an\s+option)\b)",
     re.IGNORECASE,
 )
 # Another value in the place of an answer, right behind it: `Actually, it is 42.`, `Update: the
@@ -520,7 +555,7 @@ _SECOND = re.compile(
     rf"|calculation|estimate|result|view)\s+)?"
     rf"(?:gives?|yields?|is|says?|would\s+(?:be|give)|leads\s+to|gets?)\s+)(?P<second>{_VALUE})"
     rf"|(?P<one>{_VALUE}),?\s+(?:if|when|for)\b[^.\n]{{0,80}}?(?:,\s|;\s|\sand\s)(?:and\s+)?"
-    rf"(?P<other>{_VALUE})\s+(?:if|when|for)\b",
+    rf"(?P<other>{_VALUE})\s+(?:if|when|for|otherwise|else)\b",
     re.IGNORECASE,
 )
 
@@ -566,6 +601,8 @@ _EITHER = re.compile(
     rf"(?P<second>{_VALUE})"
     rf"|\b(?:if|when)\b[^\n]{{0,80}}?[:,\s(](?P<one>{_VALUE})[^\n]{{0,40}}?\b(?:else|otherwise)\b"
     rf"\W{{0,3}}(?:(?:it|is|return|the|answer|we|get|print)\W{{1,3}}){{0,4}}(?P<other>{_VALUE})"
+    rf"|(?P<here>{_VALUE})(?:\s[a-z]{{1,12}}){{0,3}},?\s+(?:if|when|unless)\b[^.\n]{{0,80}}?[,;\s]\s?"
+    rf"(?:and\s+|but\s+)?(?P<elsewhere>{_VALUE})\s+(?:otherwise|else)\b"
     rf"|\?\s*(?P<yes>{_VALUE})\s*:\s*(?P<no>{_VALUE})"
     rf"|\b(?:if|when|assuming|suppose|unless)\b[^;\n]{{0,60}}?[,;\s](?P<once>{_VALUE})[,;]\s+"
     rf"(?:and\s+|but\s+)?(?:if|when|assuming|suppose)\b[^\n]{{0,60}}?[,;\s](?P<again>{_VALUE})"

@@ -45,9 +45,17 @@ from verifier_service.mathematics.closing_numbers import (
     listed_at_end,
     number_of_subject,
     number_text,
+    operation_before,
+    plans,
+    without_numbers_of_others,
 )
 from verifier_service.mathematics.closing_statement import NOTHING, Joint, closing_statement
-from verifier_service.mathematics.closing_units import closing_amount, with_unit
+from verifier_service.mathematics.closing_units import (
+    alternative,
+    closing_amount,
+    unit_behind,
+    with_unit,
+)
 from verifier_service.mathematics.closing_words import announced_verdict, stated_words
 from verifier_service.mathematics.delimited_math import (
     DISPLAY_END,
@@ -87,6 +95,7 @@ from verifier_service.mathematics.markdown import (
     listed_behind,
     listed_values,
     trimmed,
+    without_decoration,
     without_marks,
     without_opening,
 )
@@ -107,6 +116,7 @@ from verifier_service.mathematics.stated_sentence import (
     sentence_math,
     sentence_of_last_math,
     stated,
+    states_no_value,
     without_aside,
     without_reason,
 )
@@ -159,7 +169,7 @@ def extract(
     after = _GOES_ON.sub(r", \\ldots", after) if ", ." in after or ",." in after else after
     if not after:
         return None
-    after = without_other_questions(after).strip(BLANK)
+    after = without_decoration(without_other_questions(after)).strip(BLANK)
     main, further = without_further_answers(after)
     found = _with_note(main, sources, tags)
     if further:
@@ -192,6 +202,10 @@ def _with_note(text: str, sources: Sequence[Source], tags: Sequence[str]) -> Ext
         in_note = _first(text, sources, tags)
         if found is None or (in_note is not None and in_note.source in _ANNOUNCED):
             found = in_note
+    elif main != text and found is not None and len(found.statements) == 1:
+        other = other_announced(text, len(main), found.statements[0])
+        if other is not None:
+            return replace(found, statements=(*found.statements, other), joint="or")
     return found
 
 
@@ -404,7 +418,8 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
         return Extraction("answer_phrase", (number[1],))
     if is_taken_back(text, position) or is_undone(text, position, announcement[0]):
         return Extraction("answer_phrase", NOTHING)
-    if (offered := offered_values(text, position)) is not None:
+    plain = text[position : position + _MAX_OFFERING].replace("**", "")
+    if (offered := offered_values(plain, 0)) is not None:
         return Extraction("answer_phrase", offered, "or")
     behind = text[position:].lstrip(" *:\n\t")
     if behind[:1] in "(（" and (parts := answers_of_parts(behind, may_have_more=False)):
@@ -439,6 +454,8 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     return Extraction("answer_phrase", (statement,))
 
 
+_MAX_OFFERING = 500
+"""Most characters behind an announcement in which a second value is sought."""
 # The rest of a sentence that no reason begins: the ` in total 9 pens` of `He has in total 9 pens`,
 # the ` after a year is 9` of `The number after a year is 9`.
 _NO_REASON = re.compile(
@@ -488,7 +505,7 @@ def _rest_behind(text: str, end: int) -> str:
     """The text behind the announcement of an answer, without marks at the start of its line."""
     rest = text[end:].lstrip(" *:\n\t")
     marks = text[end : len(text) - len(rest)]
-    if "**" in marks:
+    if "**" in marks or text.endswith("**", 0, end):
         rest = _END_OF_BOLD.sub("", rest, count=1)
     if "\n" in marks:
         rest = without_opening(rest)
@@ -501,13 +518,13 @@ def _rest_behind(text: str, end: int) -> str:
 _DOTS = re.compile(r"\A(?:\.{2,9}|…)[ ]?(?=[\w$(\\*-])")
 
 
-# The end of bold text before a word or a bracket: the `**` of `18** apples`.
-_END_OF_BOLD = re.compile(r"(?<=[^\s*])\*\*(?=\s+[A-Za-z(])")
+# The end of bold text before a word or a bracket: the `**` of `18** apples`, of `no**, it is not`.
+_END_OF_BOLD = re.compile(r"(?<=[^\s*])\*\*(?=,?\s+[A-Za-z(])")
 
 # A word before an answer that says nothing: the `therefore ` of `The answer is therefore 42.`
 _ADVERB = re.compile(
-    r"(?:therefore|thus|then|hence|simply|just|indeed|clearly|exactly|precisely|obviously|finally),?\s+"
-    r"(?=[\d$\\(*-])",
+    r"(?:therefore|thus|then|hence|simply|just|indeed|clearly|exactly|precisely|obviously|finally"
+    r"|definitely|certainly),?\s+(?=[\d$\\(*-]|not\b)",
     re.IGNORECASE,
 )
 
@@ -531,8 +548,12 @@ _RESTATED = re.compile(
 def _math(text: str) -> Extraction | None:
     """The last mathematics of a text, unless what follows says that it solves nothing."""
     closing = text[_last_sentence(text.rstrip()) :]
+    if plans(closing):
+        return Extraction("math", NOTHING)
     if is_unfit(closing):
         return Extraction("math", _instead(closing))
+    if "$" in closing and (either := offered_in_line(closing)) is not None:
+        return Extraction("math", either, "or")
     if _MAY_WITHDRAW.search(text, max(0, len(text) - _MAX_WITHDRAWAL)):
         found = delimited(text)
         is_reason = _is_reason_beside(closing)
@@ -558,7 +579,11 @@ _REJECTS = re.compile(
 _BEGINS_REASON = re.compile(r",?\s(?:as|since|because)\s")
 _MAX_WITHDRAWAL = 300
 # A word of a sentence that may take back a value before it.
-_MAY_WITHDRAW = re.compile(r"\b(?:impossible|inadmissible|contradict|absurd|extraneous|not)", re.I)
+_MAY_WITHDRAW = re.compile(
+    r"\b(?:impossible|inadmissible|contradict|absurd|extraneous|not|wrong|incorrect|candidate|fails"
+    r"|too\s)|n['’]t\b",
+    re.IGNORECASE,
+)
 
 
 def _last_math(text: str) -> Extraction | None:
@@ -576,6 +601,8 @@ def _last_math(text: str) -> Extraction | None:
         line = text if "\n" in text else closing_line(text)
         if spans := delimited(line):
             line = line[sentence_of_last_math(line, 0, spans) :]
+            if states_no_value(line):
+                return Extraction("math", NOTHING)
         if bare := sentence_math(without_aside(line)):
             return Extraction("math", (_with_unit_behind(end_of_chain(bare), line),))
         bare = _bare(_LEAD_IN.sub("", line, count=1))
@@ -601,10 +628,13 @@ def _last_math(text: str) -> Extraction | None:
         if (twice := stated_twice(text)) is not None:
             return Extraction("math", twice, "or")
         return Extraction("math", (_bare(_LEAD_IN.sub("", last_line, count=1)),))
-    if not found:
+    if not found or (any(map(str.isdecimal, rest)) and not _is_rounding(rest)):
         return None
-    if any(character.isdigit() for character in rest) and not _is_rounding(rest):
-        return None
+    return _math_of_sentence(text, found)
+
+
+def _math_of_sentence(text: str, found: Sequence[DelimitedMath]) -> Extraction:
+    """The mathematics of the last sentence that has any, among prose."""
     paragraph = text.rfind("\n", 0, found[-1].start) + 1
     line_start = sentence_of_last_math(text, paragraph, found)
     line = text[line_start:]
@@ -612,6 +642,8 @@ def _last_math(text: str) -> Extraction | None:
         return Extraction("math", NOTHING)
     if "\n" not in line and (main := without_aside(line)) != line:
         return Extraction("math", (_with_unit_behind(final_side(sentence_math(main)), main),))
+    if states_no_value(line):
+        return Extraction("math", NOTHING)
     if any(span.start >= line_start for span in found[:-1]):
         return Extraction("math", (final_side(sentence_math(text[line_start : found[-1].end])),))
     return Extraction("math", (with_unit(_signed_side(text, found[-1]), text, found[-1].end),))
@@ -724,7 +756,7 @@ _ROW = re.compile(r"(?<![\d,.])(?:\d+ ){3,}\d+\W{0,9}$")
 def _last_expression(text: str) -> Extraction | None:
     """The last number of the last line, or the option that the line names."""
     lines = [line for line in text.split("\n") if line.strip() and not NOTE.match(line)]
-    line = _without_remarks(lines[-1]) if lines else ""
+    line = _without_remarks(without_marks(lines[-1])) if lines else ""
     if (verdict := _VERDICT_FIRST.fullmatch(line)) is not None:
         return Extraction("last_expression", (verdict["verdict"],))
     if "/" in line or "pm" in line or "minus" in line.lower():
@@ -735,6 +767,8 @@ def _last_expression(text: str) -> Extraction | None:
     if choices is not None:
         return choices
     *earlier, sentence = _SENTENCE.split(line)
+    if plans(sentence):
+        return Extraction("last_expression", NOTHING)
     concludes = bool(earlier) and _STATES_RESULT.match(sentence) is not None
     if _REFUSED.search(sentence if concludes else line):
         if (corrected := _CORRECTED.search(line)) is not None:
@@ -774,8 +808,34 @@ _VERDICT_FIRST = re.compile(
 
 
 def _without_remarks(line: str) -> str:
-    """A line without a sentence in brackets or a check by arithmetic behind its last sentence."""
-    return _CHECK.sub("", _IN_BRACKETS.sub("", line))
+    """A line without remarks behind its last sentence or in the end of that.
+
+    They are a sentence in brackets, a check by arithmetic, brackets behind a number, a contrast.
+    """
+    line = _CHECK.sub("", _IN_BRACKETS.sub("", line))
+    for remark in (_BRACKETED.search(line), _CONTRAST.search(line)):
+        if remark is not None and any(map(str.isdigit, line[: remark.start()])):
+            line = line[: remark.start()] + line[remark.end() :]
+    return line
+
+
+# A remark in brackets at the end of a line: the ` (3 shirts and 2 pants)` of `6 outfits (3 shirts
+# and 2 pants).` None that offers, rounds or revises a value, or names a base.
+_BRACKETED = re.compile(
+    r"(?<=[\w%$*])\s\((?=[^()]*[A-Za-z°])(?![^()]*(?:\b(?:or|either|maybe|perhaps|possibly|if|unless"
+    r"|not|but|mod|modulo|base|also|too|otherwise|alternatively|could|might|may|would|should|approx\w*"
+    r"|about|roughly|i\.e|that\sis|actually|instead|wait|sorry|wrong|incorrect|correct\w*|answers?)\b|n['’]t\b|≈))"
+    r"[^()]{3,200}\)(?=[.!*]{0,3}\s{0,9}\Z)",
+    re.IGNORECASE,
+)
+# Another number that a line contrasts with its own, at its end: the `, not 6 as one might think` of
+# `It is 7, not 6 as one might think.`
+_CONTRAST = re.compile(
+    r"(?:,\s(?:and\s)?not|,?\s(?:rather\sthan|instead\sof|as\sopposed\sto))\s"
+    r"[$€£*]{0,3}\d[\d,]{0,20}(?:\.\d{1,20})?\*{0,2}(?!\S*\d)"
+    r"(?:\s(?!(?:but|so|it|and|or)\b)[^\d\s]{1,30}){0,20}(?=[.!]?\s{0,9}\Z)",
+    re.IGNORECASE,
+)
 
 
 def _last_number(line: str) -> Extraction | None:
@@ -793,6 +853,7 @@ def _last_number(line: str) -> Extraction | None:
         return Extraction("last_expression", (count,))
     if (row := _ROW.search(line, max(0, len(line) - MAX_BARE_CHARACTERS))) is not None:
         return Extraction("last_expression", tuple(dict.fromkeys(row[0].split())))
+    line = _MINUS.sub("-", line)
     numbers = [
         match
         for match in NUMBER.finditer(line)
@@ -800,6 +861,7 @@ def _last_number(line: str) -> Extraction | None:
     ]
     if (result := closing_result(line)) is not None:
         numbers = [match for match in numbers if match.start() < result[1]]
+    numbers = without_numbers_of_others(line, numbers)
     if not numbers:
         return None
     if _BOUND.fullmatch(line.strip()):
@@ -812,9 +874,16 @@ def _last_number(line: str) -> Extraction | None:
         return Extraction("last_expression", either, "or")
     if (formula := closing_formula(line, *numbers[-1].span())) is not None:
         return Extraction("last_expression", (formula,))
+    if (operation := operation_before(line, *numbers[-1].span())) is not None:
+        unit = unit_behind(line, numbers[-1].end())
+        whole = f"{operation}{number_text(numbers[-1][0])} {unit}".strip()
+        return Extraction("last_expression", (whole,) if operation else NOTHING)
     listed = listed_at_end(line, numbers)
     if len(listed) > 2 or (len(listed) == 2 and LEADS_TO_LIST.search(line, 0, listed[0].start())):
         return Extraction("last_expression", tuple(number_text(match[0]) for match in listed))
+    if len(numbers) > 1 and (other := alternative(line, *numbers[-2:])) is not None:
+        offers = (other, closing_amount(line, numbers) or numbers[-1][0])
+        return Extraction("last_expression", tuple(map(number_text, offers)), "or")
     kept = [numbers[-1]]
     for match in reversed(numbers[:-1]):
         between = line[match.end() : kept[-1].start()]
@@ -827,6 +896,10 @@ def _last_number(line: str) -> Extraction | None:
     return Extraction("last_expression", tuple(statements), "or" if len(statements) > 1 else "list")
 
 
+# A sign in words, behind no other number: the `minus ` of `It fell to minus 6 degrees.`
+_MINUS = re.compile(
+    r"(?<![\d)%$] )(?<!or )(?<!and )\b(?:minus|negative)\s+(?=[$€£]?\d)", re.IGNORECASE
+)
 # A chance at the end of a line: `The probability is 1 in 8.`, `There is a 1 in 8 chance.`
 _CHANCE = re.compile(
     r"\b(?:chance|probability|odds|likelihood)\s(?:[a-z]{1,12}\s){0,6}(?:is|are)\s"

@@ -104,7 +104,8 @@ _AS_GOOD = re.compile(
 )
 # Brackets behind a value with what it is under another condition: ` (or 6 if you count zero)`.
 _IN_BRACKETS = re.compile(
-    r"(?<=[\d}$*)\]A-J])[$*]{0,3}(?P<offer>[ ]{1,2}\((?:(?:or|alternatively|otherwise),?[ ])?(?:"
+    r"(?<=[\d}$*)\]A-Ja-z])[$*]{0,3}(?P<offer>[ ]{1,2}\("
+    r"(?:(?:or|and|but|alternatively|otherwise),?[ ])?(?:"
     rf"{_BOLD}{_VALUE.format('value')}{_BOLD}(?:\s[a-z]{{1,12}})?,?\s(?:if|when|unless|depending)\b"
     r"(?:(?!\bnot\b|n['’]t\b|\bbut\b|\bhad\b|\bwere\b|\bwould\b|\bwrong|\bround)[^()\n]){0,100}"
     r"|(?:if|when|unless)\b(?:(?!\bnot\b|n['’]t\b|\bbut\b|\bhad\b|\bwere\b|\bwould\b|\bwrong|\bround)[^()\n,]){1,80},"

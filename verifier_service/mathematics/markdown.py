@@ -20,7 +20,7 @@ _HEADING = re.compile(r"\s*#{1,6}\s+")
 # the `**18**` of `Total: **18**`. The stars of `x**2 + y**2` are none.
 _EMPHASIS = re.compile(
     r"(?:(?<=^)|(?<=[\s:=(≈]))(?P<mark>\*{2,3}|_{1,3}|`+)"
-    r"(?P<inside>[^\s*_`](?:[^*`\n]*?[^\s*_`])?)(?P=mark)(?![\w*^{])"
+    r"(?P<inside>[^\s*_`](?:(?:[^*`\n]|(?<=\w)\*(?=\w))*?[^\s*_`])?)(?P=mark)(?![\w*^{])"
 )
 # The bullet or number of an item in a list: `- `, `2. `.
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?=\S)")
@@ -128,8 +128,10 @@ def _last_cell(above: str, row: str) -> str | None:
 def listed_values(text: str) -> tuple[str, ...]:
     """The items of the list that ends a text, where each is nothing but a value; else none.
 
-    >>> listed_values("The roots:\\n- 42\\n- **43**")
-    ('42', '43')
+    Each value may have a name, if all have the same one.
+
+    >>> listed_values("The roots:\\n- 42\\n- **43**"), listed_values("So:\\n- x = 2\\n- x = 3")
+    (('42', '43'), ('x = 2', 'x = 3'))
     >>> listed_values("- 42"), listed_values("- apples: 3\\n- pears: 4")
     ((), ())
     """
@@ -141,11 +143,12 @@ def listed_values(text: str) -> tuple[str, ...]:
         if item is None:
             break
         value = text[item.end() : end].strip()
-        if not _VALUE.fullmatch(value):
+        if not _NAMED_VALUE.fullmatch(value):
             return ()
         items.append(without_marks(value))
         end = start - 1
-    return tuple(reversed(items)) if len(items) > 1 else ()
+    names = {item.rpartition("=")[0].strip("$ ") for item in items}
+    return tuple(reversed(items)) if len(items) > 1 and len(names) == 1 else ()
 
 
 def listed_behind(text: str, position: int) -> tuple[str, ...]:
@@ -164,6 +167,23 @@ def listed_behind(text: str, position: int) -> tuple[str, ...]:
         for line, value in zip(lines, values, strict=True)
     )
     return tuple(map(without_marks, values)) if is_list else ()
+
+
+# Signs and pictures behind a word at the end of a line, none of which says that it is wrong: `✅`.
+_DECORATION = re.compile(
+    r"(?<=[^\s-])[ \t]{1,9}[✅✓✔☑✨⭐\U0001f300-\U0001f37f\U0001f381-\U0001f44d"
+    r"\U0001f44f-\U0001f4af\U0001f4b0-\U0001f4ff\U0001f600-\U0001f64f\U0001f680-\U0001f6aa\U0001f900-\U0001faff\ufe0f\u200d]{1,9}"
+    r"(?=[ \t*_]{0,9}(?:\n|\Z))"
+)
+
+
+def without_decoration(text: str) -> str:
+    """The text without pictures at the ends of its lines.
+
+    >>> without_decoration("**11** ✅"), without_decoration("11 ❌"), without_decoration("✅")
+    ('**11**', '11 ❌', '✅')
+    """
+    return text if text.isascii() else _DECORATION.sub("", text)
 
 
 def trimmed(line: str) -> str:

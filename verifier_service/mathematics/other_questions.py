@@ -108,8 +108,19 @@ def without_next_question(text: str) -> str:
     return text
 
 
+# A text that is nothing but an answer: `20`, `**$5.50**`, `(B)`.
+_ONLY_ANSWER = re.compile(
+    r"[\W_]{0,9}(?:[-−]?[$€£]?\d[\d,./]{0,20}%?(?:\s[a-z]{1,15}){0,2}|\(?[A-J]\)?)[.*\s]{0,6}"
+)
+
+
 def _has_answered(text: str) -> bool:
-    """Whether the last line of a text announces an answer that is none to a part."""
+    """Whether the last line of a text announces an answer that is none to a part.
+
+    A text that is nothing but an answer needs no announcement.
+    """
+    if _ONLY_ANSWER.fullmatch(text):
+        return True
     line = text[text.rfind("\n") + 1 :]
     announced = _ANNOUNCED.search(line)
     return announced is not None and _OF_A_PART.search(line, 0, announced.start()) is None

@@ -8,8 +8,10 @@ from fractions import Fraction
 from itertools import pairwise
 
 from verifier_service.mathematics.answer_sources import MAX_ANSWER_CHARACTERS
+from verifier_service.mathematics.closing_numbers import MAKES_OPERAND
 from verifier_service.mathematics.closing_statement import JOINT_WORDS
 from verifier_service.mathematics.delimited_math import DelimitedMath, delimited, without_spans
+from verifier_service.mathematics.denials import is_unstated
 from verifier_service.mathematics.markdown import trimmed
 
 # The end of a sentence, but neither the point of `3.5` nor that of `p. m.` or `Mrs. Wong`.
@@ -19,7 +21,8 @@ _SENTENCE_END = re.compile(
 
 # A remark in brackets about a value that is no answer: ` (reject $x = -1$)`.
 _REJECTED = re.compile(
-    r"\((?:we\s)?(?:since|because|as|where|reject\w*|discard\w*|ignor\w*|exclud\w*|not|extraneous)\b"
+    r"\((?:we\s)?(?:since|because|as|where|reject\w*|discard\w*|ignor\w*|exclud\w*|not|extraneous"
+    r"|(?:the\s)?other\s(?:root|solution|value))\b"
     r"[^()]*\)[ .*]{0,5}$",
     re.IGNORECASE,
 )
@@ -30,7 +33,8 @@ _BECAUSE = re.compile(
     r"|,\s+(?:and\s+)?not\b.*|(?<!\s)\s+(?:rather\s+than|instead\s+of|as\s+opposed\s+to)\b.*"
     r"|[，,]?[ ]?而(?:不是|不选|非)[^或]*|[，,]\s*不(?:是|选)[^或]*"
     r"|(?:,|(?<!\s))\s+"
-    r"(?:because|since|as we|which|so that|(?<!\bthe )given|when rounded|after|if|in total)\b.*",
+    r"(?:because|since|as we|(?:(?:in|of|on|for|to|from|with|by)\s)?which(?!\scase\b)|so that"
+    r"|(?<!\bthe )given|when rounded|after|if|in total)\b.*",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -53,7 +57,7 @@ def without_reason(statement: str) -> str:
     if statement.endswith(")"):
         if (written := _DECIMAL_IN_BRACKETS.fullmatch(statement)) is not None:
             return _with_decimal(statement, written)
-        statement = _COMPUTATION.sub("", _ASIDE_IN_BRACKETS.sub("", statement))
+        statement = _COMPUTATION.sub("", _ASIDE_IN_BRACKETS.sub(r"\g<kept>", statement))
     statement = trimmed(_BECAUSE.sub("", statement))
     return statement[:-1] if _EXCLAIMED.search(statement) else statement
 
@@ -75,9 +79,10 @@ def _with_decimal(statement: str, written: re.Match[str]) -> str:
     return rf"{written['exact']} \approx {written['decimal']}"
 
 
-# A remark of three words or more behind a number: `7 (8 counts the empty set)`.
+# A remark of three words or more behind a number, perhaps with its unit: `7 (8 counts the empty
+# set)`, `160 minutes (2 hours and 40 minutes)`.
 _ASIDE_IN_BRACKETS = re.compile(
-    r"(?<=\d)\s+\((?![^()]*\b(?:or|either|maybe|perhaps|possibly|if|unless|not|but|mod|modulo|base"
+    r"(?P<kept>\d(?:\s[A-Za-z]{1,15}){0,2})\s+\((?![^()]*\b(?:or|either|maybe|perhaps|possibly|if|unless|not|but|mod|modulo|base"
     r"|also|too|otherwise|alternatively)\b)[^()]*?[A-Za-z]{2,}[^()]*?\s[A-Za-z]{2,}[^()]*?"
     r"\s[A-Za-z]{2,}[^()]*\)\s*$",
     re.IGNORECASE,
@@ -94,9 +99,11 @@ _COMPUTATION = re.compile(
 _EXCLAIMED = re.compile(r"\d\**!$")
 
 # The beginning of a clause that explains: `, since`, ` where`, `, attained`, `, which is`; but not
-# of one that leads to a result: `, which gives $y = 3$`, `, so we get $y = 3$`.
+# of one that leads to a result: `, which gives $y = 3$`, `, so we get $y = 3$`. A contrast is one,
+# too, and so is what the value holds for: ` rather than $6$`, ` for any integer $k$`.
 _ASIDE = re.compile(
-    r",?\s(?:because|since|where|when|as|given|(?<=,\s)(?:attained|achieved|reached)"
+    r",?\s(?:because|since|where|when|as|given|(?<=,\s)(?:attained|achieved|reached|not)"
+    r"|rather\sthan|instead\sof|as\sopposed\sto|for\s(?:any|all|every|each|some)"
     r"|so\s+we(?!(?:(?!\\\()[^$]){0,200}(?:\$|\\\())"
     r"|which(?=\s+(?:is|are|was|were|occurs?|happens?|holds?|completes?|corresponds?|matches|agrees|lies"
     r"|belongs?|satisf(?:ies|y)|fits?|can|does|do|has\s+no|we|must|should)\b))"
@@ -180,6 +187,9 @@ def sentence_math(line: str) -> str:
     found = delimited(line)
     if not found:
         return ""
+    line, found = _without_unstated(line, found)
+    if _is_no_value(line, found[-1]):
+        return trimmed(line)
     outside = without_spans(line, found)
     if len(found) == 1:
         after = line[found[0].end :].strip(" .*")
@@ -193,11 +203,64 @@ def sentence_math(line: str) -> str:
     words = JOINT_WORDS.findall(outside)
     if _CONCLUDES.search(line[found[-2].end : found[-1].start]):
         return found[-1].inside
-    if any(word.lower() in ("and", "or") for word in words) or not words or _is_list(line, found):
+    if any(word.lower() in _JOINING for word in words) or not words or _is_list(line, found):
         return line[found[0].start : found[-1].end]
     return found[-1].inside
 
 
+def states_no_value(line: str) -> bool:
+    """Whether a sentence denies its only mathematics, or makes it an operand.
+
+    >>> states_no_value("It is not $6$."), states_no_value("It is half of $6$.")
+    (True, True)
+    >>> states_no_value("There are $25$ primes less than $100$.")
+    False
+    """
+    line, spans = _without_unstated(line, delimited(line))
+    return bool(spans) and _is_no_value(line, spans[-1])
+
+
+def _is_no_value(line: str, span: DelimitedMath) -> bool:
+    """Whether a sentence denies the mathematics at a place, or makes it an operand."""
+    before = line[max(0, span.start - _MAX_LEAD) : span.start]
+    return is_unstated(line, span.start, span.end) or MAKES_OPERAND.search(before) is not None
+
+
+def _without_unstated(line: str, spans: list[DelimitedMath]) -> tuple[str, list[DelimitedMath]]:
+    """A line and its mathematics up to what it bounds or denies, or divides by, at its end.
+
+    `There are $25$ primes less than $100$.` states 25. The first mathematics always stays, and so
+    does what is offered beside it: `$5$, or perhaps $6$`.
+    """
+    kept = list(spans)
+    while len(kept) > 1 and _only_places(line, kept[-1]):
+        line = _CONTRASTS.sub("", line[: kept.pop().start])
+    return line, kept
+
+
+def _only_places(line: str, span: DelimitedMath) -> bool:
+    """Whether a sentence bounds or denies its last mathematics, or divides by it."""
+    before = line[max(0, span.start - _MAX_LEAD) : span.start]
+    if _OFFERS.search(before):
+        return False
+    return is_unstated(line, span.start, span.end) or _DIVIDES.search(before) is not None
+
+
+# A word that offers the mathematics behind it beside another one: `, or perhaps `, ` might be `.
+_OFFERS = re.compile(
+    r"\b(?:or|perhaps|maybe|possibly|might|could|may)\b[^$\\,;.]{0,30}\Z", re.IGNORECASE
+)
+
+
+# Words before mathematics that a sentence denies, at the end of a text: the `, but not ` of `$5$,
+# but not $6$`.
+_CONTRASTS = re.compile(r"(?:,? (?:and|but|or))?,? not \Z")
+
+
+# Words right before a number that another one is divided by: `upon division by `.
+_DIVIDES = re.compile(r"\bdivi(?:ded|sion)\s+by\s+\Z", re.IGNORECASE)
+_JOINING = frozenset(("and", "or", "或", "或者", "和"))
+"""Words between values that belong to one answer or are offered for it."""
 # A sign outside of the mathematics that it belongs to: the `-` of `-$5$`, of `x = - $5$`; but that
 # of `- $5$` is the mark of a list or a dash.
 SIGN_BEFORE = re.compile(r"(?:(?:\A|(?<![\d)\]$])[\s*:])[-−]|=\s?[-−]\s?)\Z")
@@ -243,6 +306,6 @@ def main_clause(text: str) -> str:
 # A word that leads to a result: the `gives` of `$x = 2$ gives $y = 3$`, `因此`.
 _CONCLUDES = re.compile(
     r"\b(?:giving|gives?|so|thus|hence|therefore|then|yields?|get|is)\b"
-    r"|因此|所以|从而|于是|解得|可得|故(?!事|障)",
+    r"|因此|所以|从而|于是|解得|可得|故(?!事|障)|\A[^，,；;。]{0,40}(?:是|为(?!了)|等于)",
     re.IGNORECASE,
 )
