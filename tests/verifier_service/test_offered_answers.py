@@ -286,7 +286,7 @@ def test_a_unit_that_is_required_may_stand_in_a_sentence(completion: str) -> Non
         ("5", "The answer is 5. Oops, I made a mistake.", "no_answer"),
         ("5", r"\boxed{5} Hmm, wait. No, it is 6.", "no_answer"),
         ("5", "<answer>5</answer> Sorry, this is wrong.", "no_answer"),
-        ("5", "#### 5\nWait, no: 6", "no_answer"),
+        ("5", "#### 5\nWait, no: 6", "ambiguous_answer"),
         ("5", "The answer is 5. Scratch that, 6.", "no_answer"),
         ("5", "The answer is 5. I mean, 6.", "no_answer"),
         ("5", r"The answer is not \boxed{5}.", "no_answer"),

@@ -84,6 +84,16 @@ _FALLBACK = re.compile(
     rf"{_BOLD}{_VALUE.format('value')}{_ENDS})",
     re.IGNORECASE,
 )
+# A line that takes the answer back for another value, behind which nothing is stated:
+# `Wait, actually 6.`, `No, it is 6.`
+_CORRECTION = re.compile(
+    rf"\n[\s*_>#(-]{{0,6}}(?P<offer>(?:(?:oh|hmm|wait|no|oops|sorry|actually|correction"
+    r"|scratch[ ]that|make[ ]that|I[ ]mean|I[ ]meant)\b[,:.!…]{0,3}[ ]){1,4}"
+    r"(?:(?:it|that|this|the|my|answer|is|should|must|be|I|think|mean|meant|now|get|say|make|final|correct"
+    r"|right|actually|it['’]s|that['’]s)[ ,:]{1,2}){0,7}"
+    rf"{_BOLD}{_VALUE.format('value')}{_ENDS})(?=[^\d\\]*\Z)",
+    re.IGNORECASE,
+)
 # A clause that calls another value as good: `6 also works.`, `$6$ is acceptable, too.`
 _AS_GOOD = re.compile(
     rf"(?:{_BEGINS}|,[ ])(?P<offer>"
@@ -127,6 +137,7 @@ _CLAUSES = (
         "|ame for |o does |so be |ly be |ll be |\nor |\nOr |\nor\n|\nOr\n|\nor:|\nOr:|. or |. Or "
         "|(or |; or |, or |aybe|erhaps|ossibly|ctually|mm, |ait, ",
     ),
+    (_CORRECTION, "\n"),
     (
         _AS_GOOD,
         "also |equally | too|s well|just as |choice|guess|option|possibility|another "
