@@ -241,6 +241,23 @@ def test_a_worker_knows_nothing_of_our_environment(monkeypatch: pytest.MonkeyPat
     assert all(b"s3cret" not in environment for environment in environments)
 
 
+def test_a_worker_loads_the_packages_that_this_process_would(tmp_path: Path) -> None:
+    """Those of PYTHONPATH, and of a user, before those of the system."""
+    (tmp_path / "re2.py").write_text("")
+    (tmp_path / "told.py").write_text("import re2; print(re2.__file__)")
+    script = (
+        "import socket; from verifier_service.workers.server_process import _start;"
+        "_start('told', socket.socket().fileno()).wait()"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert shown.stdout.strip() == str(tmp_path / "re2.py"), shown.stderr
+
+
 @pytest.mark.slow
 def test_nothing_is_left_when_the_pool_closes() -> None:
     async def work(pool: WorkerPool) -> list[int]:
