@@ -10,6 +10,7 @@ import logging.config
 import os
 import resource
 import socket
+import tempfile
 from types import FrameType
 
 import uvicorn
@@ -65,9 +66,11 @@ def serve(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM; a second signal ends the service at once.
 
     Raises:
-        CannotServe: the address is not available, or a variable of the environment is misspelt.
+        CannotServe: the address is not available, a variable of the environment is misspelt, or
+            the machine lacks /proc or a temporary directory.
     """
     unknown = unknown_or_refused(Settings)
+    _check_machine()
     listeners = listen(settings.host, settings.port)
     drain = Drain()
     metrics = Metrics()
@@ -84,6 +87,17 @@ def serve(settings: Settings) -> None:
     gc.collect()
     gc.freeze()  # or each collection would look at every imported object, and hold up all calls
     _DrainingServer(config, drain, settings.drain_seconds).run(listeners)
+
+
+def _check_machine() -> None:
+    """Raise CannotServe where workers could not start on this machine, whatever they are asked."""
+    if not os.path.exists("/proc/self/stat"):
+        raise CannotServe("/proc is not mounted: workers are watched by it")
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError as error:
+        why = f"{error.strerror}: set TMPDIR to a directory that can be written"
+        raise CannotServe(why) from error
 
 
 def http_config(app: ASGIApp, settings: Settings, metrics: Metrics) -> uvicorn.Config:

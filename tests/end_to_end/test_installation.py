@@ -109,8 +109,14 @@ def pip(python: Path) -> list[str]:
     return [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(python)]
 
 
-def install(folder: Path, extra: str) -> Path:
-    """A virtual environment with one extra, from this checkout; its python."""
+def install(folder: Path, extra: str, versions: Path = ROOT / "constraints.txt") -> Path:
+    """A virtual environment with one extra, from this checkout; its python.
+
+    Args:
+        folder: of the environment.
+        extra: of this project.
+        versions: file of constraints.
+    """
     venv.create(folder)
     python = folder / "bin" / "python"
     install = [sys.executable, str(INSTALL), str(python)]
@@ -126,7 +132,7 @@ def install(folder: Path, extra: str) -> Path:
         )
         if from_links.returncode != 0:
             subprocess.run([*install, "--no-deps", "--index-url", cpu_index, torch], check=True)
-    constraints = ["--constraint", str(ROOT / "constraints.txt")]
+    constraints = ["--constraint", str(versions)]
     subprocess.run([*install, *constraints, f"{ROOT}[{extra}]"], check=True)
     return python
 
@@ -151,7 +157,25 @@ def test_the_service_alone_installs_and_scores(tmp_path: Path) -> None:
     python = install(tmp_path / "venv", "service")
     names = subprocess.check_output([*pip(python), "list"], text=True)
     assert "torch" not in names
-    with running_service(tmp_path / "service.log", python=str(python)) as url:
+    assert_scores(python, tmp_path / "service.log")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="the oldest numpy may lack a wheel")
+def test_the_service_works_with_the_oldest_packages_that_it_permits(tmp_path: Path) -> None:
+    table = project()
+    lines = [*table["dependencies"], *table["optional-dependencies"]["service"]]
+    versions = tmp_path / "oldest.txt"
+    versions.write_text("\n".join(line.replace(">=", "==") for line in lines))
+    python = install(tmp_path / "venv", "service", versions)
+    shown = subprocess.run([python, "-m", "verifier_service", "--help"], capture_output=True)
+    assert shown.returncode == 0, shown.stderr.decode()
+    assert_scores(python, tmp_path / "service.log")
+
+
+def assert_scores(python: Path, log: Path) -> None:
+    """Start the service of an environment, and have it judge a completion."""
+    with running_service(log, python=str(python)) as url:
         script = (
             "import json, urllib.request as u;"
             "b = {'verifiers': [{'type': 'accuracy'}], 'groups': [{'reference': {'answer': '2'},"

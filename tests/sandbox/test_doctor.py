@@ -33,6 +33,21 @@ def test_doctor_prints_the_layers_and_every_check() -> None:
     assert len(FORBIDDEN) >= 25
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(os.getuid() != 0, reason="only root has capabilities to lose")
+def test_root_without_capabilities_is_confined_without_namespaces() -> None:
+    """The kernel maps user 0 without capabilities into no user namespace."""
+    script = (
+        "import asyncio; from verifier_service.sandbox.doctor import diagnose;"
+        "found = asyncio.run(diagnose()); print(found.is_healthy, found.problems)"
+    )
+    powerless = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
+    result = subprocess.run(
+        [*powerless, sys.executable, "-c", script], capture_output=True, text=True, timeout=600
+    )
+    assert result.stdout.startswith("True "), result.stdout + result.stderr
+
+
 @pytest.mark.skipif(os.getuid() == 0, reason="root has every layer")
 def test_doctor_fails_when_a_required_layer_is_missing() -> None:
     result = doctor("--require", "seccomp,user")

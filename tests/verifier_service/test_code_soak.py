@@ -11,7 +11,6 @@ import contextlib
 import os
 import random
 import signal
-import socket
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
@@ -27,7 +26,7 @@ from verifier_service.verdict import Verdict
 from verifier_service.worker_pools import CODE_LIMITS
 from verifier_service.workers.pool import WorkerPool
 from verifier_service.workers.server_process import WorkerStartError
-from verifier_service.workers.sources import CodeWorkers, ForkServer
+from verifier_service.workers.sources import CodeWorkers, ForkedWorker, ForkServer
 from verifier_service.workers.tasks import EncodedTask, Task, TaskPart, TaskResult
 
 LONG = int(os.environ.get("SOAK_EXECUTIONS", "1000"))
@@ -220,7 +219,7 @@ def test_a_worker_that_does_not_start_leaves_no_directory(
 ) -> None:
     """It may have begun, and its zygote have made a directory, before its pidfd can be opened."""
 
-    def fork_with(self: ForkServer, shared: int, order: bytes) -> tuple[int, int, socket.socket]:
+    def fork_with(self: ForkServer, shared: int, order: bytes) -> ForkedWorker:
         (directory,) = temporary.iterdir()
         (directory / "verifier-sandbox").mkdir()
         raise WorkerStartError("no pidfd")

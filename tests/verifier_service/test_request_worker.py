@@ -56,8 +56,9 @@ def process() -> Iterator[socket.socket]:
         with tempfile.TemporaryFile() as body:
             body.write(BODY)
             body.flush()
-            _, pidfd, connection = source.fork_with(body.fileno())
+            _, pidfd, stat, connection = source.fork_with(body.fileno())
         os.close(pidfd)
+        os.close(stat)
         with connection:
             connection.settimeout(60)
             started = time.monotonic()

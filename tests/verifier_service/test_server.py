@@ -6,6 +6,7 @@ import resource
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,6 +54,19 @@ def test_a_port_in_use_is_one_line_with_the_setting() -> None:
 def test_a_host_that_is_not_this_machines_is_named(host: str) -> None:
     with pytest.raises(CannotServe, match=f"^'{host}' is no address of this machine: .* --host"):
         serve(Settings(host=host, port=0))
+
+
+def test_a_machine_without_a_temporary_directory_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/proc/none"])
+    with pytest.raises(CannotServe, match=r"'/proc/none'\]: set TMPDIR"):
+        serve(Settings())
+
+
+def test_a_machine_without_proc_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.path.exists", lambda _: False)
+    with pytest.raises(CannotServe, match="/proc is not mounted"):
+        serve(Settings())
 
 
 def test_an_answer_does_not_wait_for_the_acknowledgement_of_its_headers() -> None:

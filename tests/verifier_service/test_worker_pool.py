@@ -241,6 +241,23 @@ def test_a_worker_knows_nothing_of_our_environment(monkeypatch: pytest.MonkeyPat
     assert all(b"s3cret" not in environment for environment in environments)
 
 
+def test_a_worker_loads_the_packages_that_this_process_would(tmp_path: Path) -> None:
+    """Those of PYTHONPATH, and of a user, before those of the system."""
+    (tmp_path / "re2.py").write_text("")
+    (tmp_path / "told.py").write_text("import re2; print(re2.__file__)")
+    script = (
+        "import socket; from verifier_service.workers.server_process import _start;"
+        "_start('told', socket.socket().fileno()).wait()"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert shown.stdout.strip() == str(tmp_path / "re2.py"), shown.stderr
+
+
 @pytest.mark.slow
 def test_nothing_is_left_when_the_pool_closes() -> None:
     async def work(pool: WorkerPool) -> list[int]:
@@ -359,34 +376,82 @@ from verifier_service.workers.fork_template import say_hello
 control = socket.socket(fileno=int(sys.argv[1]))
 say_hello(control)
 
-def fork(fork=os.fork, pidfd_open=os.pidfd_open):
+def fork(fork=os.fork):
     pid = fork()
     if pid == 0:
         os._exit(0)
-    ended = pidfd_open(pid)
-    os.waitpid(pid, 0)
-    os.pidfd_open = lambda _: ended
-    return os.getpid()  # one that has the pid now
+    return pid
 
 os.fork = fork
 fork_server(control, None)
 """
+WITHOUT_PROC = """
+import os, socket, sys
+from verifier_service.workers.fork_server import fork_server
+from verifier_service.workers.fork_template import say_hello
+
+control = socket.socket(fileno=int(sys.argv[1]))
+say_hello(control)
+
+def missing(path, flags, open_file=os.open):
+    if str(path).startswith("/proc/self/"):
+        raise FileNotFoundError(2, os.strerror(2), path)
+    return open_file(path, flags)
+
+os.open = missing
+fork_server(control, None)
+"""
 
 
-def test_a_worker_whose_pid_another_process_has_got_is_not_watched(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [(ENDS_AT_ONCE, "ended at once"), (WITHOUT_PROC, "/proc/PID/stat: No such file")],
+    ids=["ended", "without /proc"],
+)
+def test_a_worker_that_cannot_be_watched_does_not_start(
+    script: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run_as_fork_server(monkeypatch, ENDS_AT_ONCE)
+    run_as_fork_server(monkeypatch, script)
     source = sources.ForkServer("", LIMITS.memory_bytes)
     open_files = []
     try:
         for _ in range(2):
-            with pytest.raises(WorkerStartError, match=r"watched: .* No such process"):
+            with pytest.raises(WorkerStartError, match=message):
                 source.start_worker()
             open_files.append(len(os.listdir("/proc/self/fd")))
         assert open_files[0] == open_files[1]
     finally:
         source.close()
+
+
+WATCH_HIDDEN = """
+import os
+from verifier_service.workers.sources import CodeWorkers, ForkServer
+from verifier_service.workers.worker import _usage
+
+if __name__ == "__main__":
+    text = ForkServer("verifier_service.workers.text_worker", 2**30)
+    for source in (text, CodeWorkers(num_workers=1)):
+        started = source.start_worker()
+        while os.path.exists(f"/proc/{started.pid}"):
+            pass  # a worker hides itself soon
+        seconds, num_bytes = _usage(started.stat)
+        print(num_bytes > 0)
+        source.close()
+"""
+HIDING = "mount -t proc -o hidepid=ptraceable proc /proc"
+"""The command for which a process without capabilities sees only those that it may trace."""
+
+
+@pytest.mark.slow
+def test_workers_are_watched_where_proc_hides_them() -> None:
+    unshare = ["unshare", "--mount", "sh", "-c"]
+    if subprocess.run([*unshare, HIDING], capture_output=True).returncode:
+        pytest.skip("needs root, who may mount /proc, and Linux 5.8")
+    powerless = 'setpriv --bounding-set=-all --inh-caps=-all "$0" -c "$1"'
+    command = [*unshare, f"{HIDING} && exec {powerless}", sys.executable, WATCH_HIDDEN]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert (result.stdout, result.returncode) == ("True\nTrue\n", 0), result.stderr
 
 
 def test_a_process_that_ended_before_it_was_told_its_terms_is_replaced(

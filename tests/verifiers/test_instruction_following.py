@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import product
 from typing import Any
 
@@ -648,25 +649,29 @@ def test_workers_judge_what_needs_a_package(http: httpx.Client) -> None:
     assert [one["score"] for one in found] == [1, 0]
 
 
-MISSING = [
-    ("languages._detector_factory", languages.NoLanguages, "change_case:english_lowercase"),
-    ("emoji_ends._emoji", emoji_ends.NoEmoji, "format:emoji"),
-    ("english_words._lemmas", english_words.NoEnglishWords, "words:start_verb"),
-    ("english_words._syllable_counter", english_words.NoEnglishWords, "words:odd_even_syllables"),
+MISSING: list[tuple[str, list[Any], str]] = [
+    (
+        "langdetect",
+        [languages._detector_factory, languages._detector_class],
+        "change_case:english_lowercase",
+    ),
+    ("emoji", [emoji_ends._emoji], "format:emoji"),
+    ("lemminflect", [english_words._lemmas], "words:start_verb"),
+    ("syllapy", [english_words._syllable_counter], "words:odd_even_syllables"),
 ]
 
 
-@pytest.mark.parametrize(("module", "missing_package", "name"), MISSING)
+@pytest.mark.parametrize(("package", "loaders", "name"), MISSING)
 def test_a_missing_package_is_named(
-    module: str, missing_package: type[Exception], name: str, monkeypatch: pytest.MonkeyPatch
+    package: str, loaders: list[Any], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing() -> None:
-        raise missing_package
-
-    monkeypatch.setattr(f"verifier_service.instructions.{module}", missing)
-    reference = row(name)
+    hidden = {module for module in sys.modules if module.startswith(f"{package}.")} | {package}
+    for module in hidden:
+        monkeypatch.setitem(sys.modules, module, None)
+    for loader in loaders:
+        loader.cache_clear()
     with pytest.raises(Unverifiable) as error:
-        judge(DEFAULT, reference, "two texts")
+        judge(DEFAULT, row(name), "two texts")
     assert error.value.reason.value == "missing_package"
     assert "reward-verifier[instructions]" in error.value.message
 

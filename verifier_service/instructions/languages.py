@@ -68,7 +68,8 @@ def language_of(text: str) -> str | None:
     Raises:
         NoLanguages: the package is not installed.
     """
-    detector = _detector_class()(_detector_factory())
+    factory = _detector_factory()  # before others import the package: it says that it is missing
+    detector = _detector_class()(factory)
     detector.append(text[:MAX_CHARACTERS])
     from langdetect.lang_detect_exception import LangDetectException  # noqa: PLC0415
 

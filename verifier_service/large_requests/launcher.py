@@ -169,13 +169,15 @@ class RequestProcesses:
             # Cancelling the fork itself would lose its descriptors, so wait for it and close them.
             forking = asyncio.ensure_future(asyncio.to_thread(self._source.fork_with, body))
             try:
-                _, pidfd, connection = await asyncio.shield(forking)
+                _, pidfd, stat, connection = await asyncio.shield(forking)
             except asyncio.CancelledError:
                 with contextlib.suppress(WorkerStartError):
-                    _, pidfd, connection = await forking
+                    _, pidfd, stat, connection = await forking
                     os.close(pidfd)
+                    os.close(stat)
                     connection.close()
                 raise
+        os.close(stat)
         try:
             connection.setblocking(False)
             reader, writer = await asyncio.open_connection(

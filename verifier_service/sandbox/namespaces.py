@@ -45,16 +45,37 @@ def enter() -> bool:
     if _libc.unshare(_ALL_BUT_USER) == 0:
         _name_host()
         return True
+    # A user namespace cannot be left, and nobody without a map can make a file in it.
+    if not _can_map_user():
+        return False
     user, group = os.getuid(), os.getgid()
     if _libc.unshare(_ALL_BUT_USER | _NEWUSER) != 0:
         return False
-    # Without this map the namespace still confines, but nothing can be mounted in it.
-    with contextlib.suppress(OSError):
-        Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
-        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    _map_user(user, group)
     _name_host()
     return True
+
+
+def _can_map_user() -> bool:
+    """Whether this user can exist in a user namespace: root without capabilities cannot.
+
+    See CAP_SETFCAP in user_namespaces(7).
+    """
+    user, group = os.getuid(), os.getgid()
+    pid = os.fork()
+    if pid == 0:
+        with contextlib.suppress(OSError):
+            if _libc.unshare(_NEWUSER) == 0:
+                _map_user(user, group)
+                os._exit(0)
+        os._exit(1)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def _map_user(user: int, group: int) -> None:
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+    Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
 
 
 def _name_host() -> None:

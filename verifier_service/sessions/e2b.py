@@ -126,14 +126,14 @@ async def open_sandbox(
     )
 
 
-@router.delete("/sandboxes/{sandbox}", status_code=HTTPStatus.NO_CONTENT)
+@router.delete("/sandboxes/{sandbox}", status_code=HTTPStatus.NO_CONTENT, response_model=None)
 async def end_sandbox(sandbox: str, request: Request) -> None:
     """End a sandbox; 404 if it has ended."""
     session = _open(sandbox, request, gone=HTTPStatus.NOT_FOUND)
     await sessions_of(request).close(session, LostReason.CLOSED)
 
 
-@router.post("/sandboxes/{sandbox}/timeout", status_code=HTTPStatus.NO_CONTENT)
+@router.post("/sandboxes/{sandbox}/timeout", status_code=HTTPStatus.NO_CONTENT, response_model=None)
 async def set_timeout(sandbox: str, body: NewTimeout, request: Request) -> None:
     """Set the rest of a sandbox's life."""
     session = _open(sandbox, request, gone=HTTPStatus.NOT_FOUND)
@@ -141,7 +141,7 @@ async def set_timeout(sandbox: str, body: NewTimeout, request: Request) -> None:
     session.limits = session.limits.model_copy(update={"life_seconds": life})
 
 
-@router.get("/health", status_code=HTTPStatus.NO_CONTENT)
+@router.get("/health", status_code=HTTPStatus.NO_CONTENT, response_model=None)
 async def look_at_sandbox(sandbox: SandboxId, request: Request) -> None:
     """The sandbox runs; 502 if it does not."""
     _open(sandbox, request, gone=HTTPStatus.BAD_GATEWAY)

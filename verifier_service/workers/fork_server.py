@@ -69,13 +69,17 @@ def fork_workers(
 ) -> NoReturn:
     """Fork a worker for each socket that arrives on control, see `fork_server`.
 
+    The first byte from a worker comes with its open /proc/self/stat, or is the error number.
+
     Args:
         control: a Unix socket; each message has a new worker's socket and one more descriptor.
         become_worker: is called in each worker, with the message, the socket and the descriptor.
     """
 
     def become(message: bytes, descriptors: list[int]) -> None:
-        become_worker(message, socket.socket(fileno=descriptors[0]), descriptors[1])
+        connection = socket.socket(fileno=descriptors[0])
+        _send_stat(connection)
+        become_worker(message, connection, descriptors[1])
 
     fork_for_messages(control, become, partial(_reply, control))
 
@@ -131,6 +135,21 @@ def _run_to_exit(
         log.error("a process ends: %s at %s", type(error).__name__, raised_at(error))
         os._exit(1)
     os._exit(0)
+
+
+def _send_stat(connection: socket.socket) -> None:
+    """Send /proc/self/stat, by which the parent watches this process.
+
+    The parent itself cannot open it where /proc hides the processes of others (`hidepid`, or
+    `ProtectProc=` of systemd), once a worker has hidden its memory.
+    """
+    try:
+        stat = os.open("/proc/self/stat", os.O_RDONLY)
+    except OSError as error:
+        connection.sendall(bytes([error.errno or 0]))
+        sys.exit()
+    socket.send_fds(connection, [b"\0"], [stat])
+    os.close(stat)
 
 
 def _reply(control: socket.socket, forked: int | OSError) -> None:

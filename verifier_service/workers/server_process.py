@@ -106,12 +106,16 @@ def _has_ended(pidfd: int, seconds: float | None) -> bool:
 
 _BOOT = """
 import os, runpy, sys
-folders, module = sys.argv[1:3]
-del sys.argv[1:3]
-sys.path += [folder for folder in folders.split(os.pathsep) if folder not in sys.path]
+more, order, module = sys.argv[1:4]
+del sys.argv[1:4]
+folders = list(dict.fromkeys([*sys.path, *more.split(os.pathsep)]))
+places = {os.path.realpath(one): place for place, one in enumerate(order.split(os.pathsep))}
+sys.path[:] = sorted(folders, key=lambda one: places.get(os.path.realpath(one), len(places)))
 runpy.run_module(module, run_name="__main__", alter_sys=True)
 """
-"""Source that runs a module as -m does, with more folders behind those that -I leaves."""
+"""Source that runs a module as -m does, with more folders than -I leaves, in the order of ours.
+
+In another order a worker might load another version of a package, such as that of the system."""
 _IMPORT_ROOT = Path(__file__).resolve().parents[2]
 _TEMPLATE = "verifier_service.workers.fork_template"
 
@@ -232,9 +236,10 @@ def socket_pair() -> tuple[socket.socket, socket.socket]:
 
 def _start(module: str, control: int) -> subprocess.Popen[bytes]:
     """Start a process that runs one of our modules, in a session of its own."""
-    folders = os.pathsep.join(_import_folders())
+    more = os.pathsep.join(_import_folders())
+    order = os.pathsep.join(filter(None, sys.path))
     return subprocess.Popen(
-        [sys.executable, "-I", "-c", _BOOT, folders, module, str(control)],
+        [sys.executable, "-I", "-c", _BOOT, more, order, module, str(control)],
         pass_fds=[control],
         stdin=subprocess.DEVNULL,
         env=ENVIRONMENT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 import select
@@ -41,13 +42,23 @@ SPARE_PLACES = 16
 """Places among the turns beyond one for each worker: those that were killed may not have ended."""
 
 
+class ForkedWorker(NamedTuple):
+    """A process that a fork server has forked, and the handles on it, to be closed."""
+
+    pid: int
+    pidfd: int
+    stat: int
+    """The open file /proc/PID/stat, which never becomes that of another process."""
+    connection: socket.socket
+
+
 class StartedWorker(NamedTuple):
     """A worker process and the handles on it, which the receiver has to close."""
 
     pid: int
     pidfd: int
     stat: int
-    """The open file /proc/PID/stat, which never becomes that of another process."""
+    """The open file /proc/PID/stat, see `ForkedWorker`."""
     connection: socket.socket
     position: SharedPosition
     """The memory in which the worker tells its position."""
@@ -118,20 +129,14 @@ class ForkServer:
             try:
                 position = SharedPosition(shared)
                 stack.callback(position.close)
-                pid, pidfd, connection = self.fork_with(shared)
+                forked = self.fork_with(shared)
             finally:
                 os.close(shared)
-            stack.callback(os.close, pidfd)
-            stack.callback(connection.close)
-            stat = _open_stat(pid, pidfd)
-            started = StartedWorker(pid, pidfd, stat, connection, position)
             stack.pop_all()
-        return started
+        return StartedWorker(*forked, position)
 
-    def fork_with(
-        self, descriptor: int, message: bytes | None = None
-    ) -> tuple[int, int, socket.socket]:
-        """Start a worker that gets a descriptor; returns its pid, a pidfd and the socket to it.
+    def fork_with(self, descriptor: int, message: bytes | None = None) -> ForkedWorker:
+        """Start a worker that gets a descriptor.
 
         Args:
             descriptor: for the worker.
@@ -139,7 +144,7 @@ class ForkServer:
 
         Raises:
             WorkerStartError: the fork server is gone, could not fork, or did not reply in time and
-                was killed.
+                was killed; or the worker cannot be watched.
         """
         ours, theirs = socket_pair()
         try:
@@ -161,7 +166,12 @@ class ForkServer:
             ours.close()
             why = "there are too many open files" if reply.isdigit() else reply.decode()
             raise WorkerStartError(f"the fork server gave no worker: {why}")
-        return int(reply), descriptors[0], ours
+        with contextlib.ExitStack() as stack:
+            stack.callback(os.close, descriptors[0])
+            stack.callback(ours.close)  # which ends the worker
+            forked = ForkedWorker(int(reply), descriptors[0], _receive_stat(ours), ours)
+            stack.pop_all()
+        return forked
 
     def close(self) -> None:
         """End the process and every worker it forked. Blocks until they have ended."""
@@ -221,20 +231,20 @@ class CodeWorkers:
                     if self._is_closed:
                         raise WorkerStartError("the source of workers was closed")
                     self._forget_ended()
-                    pid, pidfd, connection = self._fork(shared)
+                    forked = self._fork(shared)
             finally:
                 os.close(shared)
-            stack.callback(os.close, pidfd)
-            stack.callback(connection.close)
-            stack.callback(_kill, pidfd)
-            connection.settimeout(START_TIMEOUT_SECONDS)
-            if (problem := _start_problem(connection)) is not None:
+            stack.callback(os.close, forked.pidfd)
+            stack.callback(os.close, forked.stat)
+            stack.callback(forked.connection.close)
+            stack.callback(_kill, forked.pidfd)
+            forked.connection.settimeout(START_TIMEOUT_SECONDS)
+            if (problem := _start_problem(forked.connection)) is not None:
                 raise WorkerStartError(problem)
-            stat = _open_stat(pid, pidfd)
             stack.pop_all()
-        return StartedWorker(pid, pidfd, stat, connection, position)
+        return StartedWorker(*forked, position)
 
-    def _fork(self, shared: int) -> tuple[int, int, socket.socket]:
+    def _fork(self, shared: int) -> ForkedWorker:
         """Fork a worker with a directory and a place of its own; see `ForkServer.fork_with`."""
         server = self._running_server()
         place = self._free_place()
@@ -242,14 +252,14 @@ class CodeWorkers:
         directory.chmod(0o711)  # the users of the sandbox have to pass through it
         try:
             order = msgspec.json.encode(CodeWorkerOrder(str(directory), place))
-            pid, pidfd, connection = server.fork_with(shared, order)
+            forked = server.fork_with(shared, order)
         except BaseException:
             # The worker may have begun before its pidfd could be opened, and its zygote may write.
             if not remove_directory(directory):
                 self._abandoned.add(directory)
             raise
-        self._workers[os.dup(pidfd)] = directory, place
-        return pid, pidfd, connection
+        self._workers[os.dup(forked.pidfd)] = directory, place
+        return forked
 
     def _running_server(self) -> ForkServer:
         if self._server is None:
@@ -311,17 +321,20 @@ def _has_ended(pidfd: int) -> bool:
     return bool(poll.poll(0))
 
 
-def _open_stat(pid: int, pidfd: int) -> int:
-    """Open /proc/PID/stat of the process of a pidfd. Raises WorkerStartError."""
-    with contextlib.ExitStack() as stack:
-        try:
-            stat = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
-            stack.callback(os.close, stat)
-            signal.pidfd_send_signal(pidfd, 0)  # fails if the pid may have been reused
-        except OSError as error:
-            raise WorkerStartError(f"a new worker cannot be watched: {error}") from error
-        stack.pop_all()
-    return stat
+def _receive_stat(connection: socket.socket) -> int:
+    """The open /proc/PID/stat of a new worker, which it sends. Raises WorkerStartError."""
+    connection.settimeout(START_TIMEOUT_SECONDS)
+    try:
+        first, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
+    except OSError as error:
+        raise WorkerStartError(f"a new worker does not start: {error}") from error
+    connection.settimeout(None)
+    if descriptors:
+        return descriptors[0]
+    if not first:
+        raise WorkerStartError("a new worker ended at once")
+    why = os.strerror(first[0] or errno.EMFILE)  # without a free descriptor none arrives here
+    raise WorkerStartError(f"a new worker cannot be watched by /proc/PID/stat: {why}")
 
 
 def _start_problem(connection: socket.socket) -> str | None:
