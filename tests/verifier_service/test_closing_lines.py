@@ -159,6 +159,20 @@ from verifier_service.verifiers.accuracy import Accuracy
         ("5 cm^2", "The area is $5$ cm\u00b2.", "5 m^2"),
         ("150 minutes", "It takes 2.5 hours or 150 minutes.", "2.5 minutes"),
         ("6", "It increased from 5 to 6.", "5"),
+        # Words of plans, denials, bounds and remarks that are none.
+        ("60", "Given the discount she pays 60 dollars.", "6"),
+        ("6", "Substituting $x=2$ results in $6$.", "2"),
+        ("12", "So we must check 12 cases.", "1"),
+        ("30", "The factory discarded 30 bulbs.", "3"),
+        ("31", "In week 4 she sold the most books (31 books).", "4"),
+        ("60", "He saves 20% (so $60).", "20%"),
+        ("12", "He bought 2 boxes or 12 eggs.", "2"),
+        ("500", "On day 3 500 people came.", "3"),
+        ("20", "It increased from about 10 to 20 degrees.", "10"),
+        ("25", "Tom has 20 apples, which is 5 less than Ann: 25.", "20"),
+        ("15", "With 3 trips he needs a 15-gallon tank.", "3"),
+        ("3", "Iterations:\n1. x = 1\n2. x = 2\n3. x = 3", "1"),
+        ("5", "因此 $a=2$，$b=3$，和是 $5$。", "3"),  # noqa: RUF001
     ],
 )
 def test_a_line_states_one_value(right: str, text: str, wrong: str) -> None:
@@ -228,6 +242,21 @@ def test_a_line_states_one_value(right: str, text: str, wrong: str) -> None:
         (("5", "6"), "It is 5 apples or 6 apples."),
         (("5", "6"), "It takes 5 hours or 6 hours."),
         (("5", "6"), "He has 5 apples (6 if green ones count)."),
+        # What revises a value, continues it or compares it.
+        (("8",), "There are 8 (make that 6)."),
+        (("8",), "There are 8 (6 after removing duplicates)."),
+        (("8",), "The total is 8 (minus the 2 spares)."),
+        (("160", "150"), "The answer is 160 dollars (actually it is 150)."),
+        (("18",), "The average is $18$ divided by $3$."),
+        (("18",), "The number of apples is $18$ more than $3$."),
+        (("5",), "Thus $5$ is less than $6$."),
+        (("7",), "It should be 7, not 6, I guess."),
+        (("-2",), "The answer equals n minus 2."),
+        (("3",), "He has 3 dogs and needs a 5-pound bag."),
+        (("3",), "His 3 scores were all below 10"),
+        (("1",), "# 1\n\nQuestion: What is 3+4?\n\nAnswer: 7"),
+        (("5",), "$\\boxed{5}$\n\nI made a mistake, the answer is 6."),
+        (("5",), "$\\boxed{5}$\n\nI might have erred; the answer is 6."),
     ],
 )
 def test_a_line_states_no_value(references: tuple[str, ...], text: str) -> None:

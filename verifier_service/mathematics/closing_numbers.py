@@ -15,7 +15,8 @@ NUMBER = re.compile(
         (?: \d+\s+\d+/\d+
           | \d{1,2}:\d\d(?:\s*[AaPp]\.?[Mm]\.?)
           | \d+(?:\s*:\s*\d+)+
-          | (?<!\d[ ])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![,.]?\d)
+          | (?<!\d[ ])(?<!(?:day|ear|tep|eek|nth|und|ade|age|vel)[ ])\d{1,3}
+            (?:[ \u00a0\u202f]\d{3})+(?![,.]?\d)
           | \d*[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]
           | \d[\d,]*+(?:\.\d+)?+(?:\s*/\s*\d+(?:\.\d+)?+)?
           | \.\d++ )
@@ -93,7 +94,8 @@ MAKES_OPERAND = re.compile(
     r"|\b(?:twice|thrice|half(?:\s+of)?|double|triple|mod|modulo|plus|divi(?:ded|sion)\s+by|multiplied\s+by"
     r"|(?:reciprocal|inverse|opposite|negative|logarithm)\s+of"
     r"|(?:square|cube)(?:\s+root)?\s+of|power\s+of|[\d$]\s+(?:times|over|by|minus)"
-    r"|(?:needs?|takes?|about|approximately|around|roughly|(?:ranges?|varies)\s+from)\s+[$€£]?\d[\d,.]{0,12}\s+to)"
+    r"|(?:needs?|takes?|(?<!from )(?:about|approximately|around|roughly)|(?:ranges?|varies)\s+from)"
+    r"\s+[$€£]?\d[\d,.]{0,12}\s+to)"
     r"\s+)[$*]{0,3}\Z",
     re.IGNORECASE,
 )
@@ -526,15 +528,15 @@ _PLANS = re.compile(
     r"(?:(?:let|(?:suppose|assume)(?:\s+that)?|substitut(?:e|ing)|plug(?:ging)?|consider)\b"
     r"|(?:let['’]s|let\s+us|(?:we|I)\s+(?:now\s+)?(?:(?:need|want|have|would\s+like|are\s+asked)\s+to|must"
     r"|will|should))\s+(?:now\s+)?"
-    r"(?:find|compute|calculate|determine|check|prove|figure\s+out|(?:know|see)\s+(?:how|what|whether|if))\b"
-    r"|(?:we\s+are\s+)?given\b|(?:it|this|the\s+answer)\s+depends\s+on\b"
+    r"(?:find|compute|calculate|determine|check|prove|figure\s+out|know|see)\s+(?:(?:how|what|whether|if|which|the)\b|\$\\?[A-Za-z])"
+    r"|we\s+are\s+given\b|(?:it|this|the\s+answer)\s+depends\s+on\b"
     r"|(?:how|what|which|where|when|why)\b[^?\n]{1,200}\?\W{0,4}\Z)",
     re.IGNORECASE,
 )
 # A word or sign with which a sentence comes to a result, or a second clause.
 _COMES_TO = re.compile(
     r"\b(?:so|then|thus|hence|therefore|get|gets|obtain|gives?|giving|yields?|is|are|equals?|makes?|to\s+be|that"
-    r"|conclude|have|leads?|leading|we\s+find|answer|result|total|final\w*)\b|[,;:≈⇒→]|\\(?:approx|to|implies|Rightarrow|rightarrow)\b|=[^=]*=|[.]\s",
+    r"|conclude|have|leads?|leading|we\s+find|answer|results?|total|final\w*|comes?|produces?|shows?|turns|becomes?)\b|[,;:≈⇒→]|\\(?:approx|to|implies|Rightarrow|rightarrow)\b|=[^=]*=|[.]\s",
     re.IGNORECASE,
 )
 
@@ -554,12 +556,13 @@ def plans(sentence: str) -> bool:
     return _COMES_TO.search(rest) is None and _RESULT.search(sentence) is None
 
 
-# A number that only describes a noun: the `6` of `a 6-foot well`.
+# A number that only describes a noun: the `6` of `the 6-foot well`, of `56 6-inch pencils`.
 _DESCRIBES = re.compile(r"-[a-z]{2,}")
+_IS_KNOWN = re.compile(r"(?:\bthe|\d)\s\Z", re.IGNORECASE)
 # Words right before a number that is a bound, or that of somebody or something else: ` below 11`,
 # ` each of the 3 buses`, ` than Tim's 40`, ` than Tom, who has 6`, `needs 40 more to reach 100`.
 _IS_OF_ANOTHER = re.compile(
-    r"(?:\b(?:below|above|under)|\b(?:each|every\s+one)\s+of\s+(?:the|his|her|their|its)"
+    r"(?:(?<!all)(?<!were)(?<!was)(?<!are)(?<!is)(?<!scored)\s(?:below|above|under)|\b(?:each|every\s+one)\s+of\s+(?:the|his|her|their|its)"
     r"|\bthan\s+(?-i:[A-Z])\w{0,20}(?:['’]s|,\s+who\s+(?:has|had))"
     r"|\bneeds?\s+\*{0,2}[$€£]?\d[\d,.]{0,12}\*{0,2}\s+more\b[^\d.]{0,40}\sto\s+[a-z]{2,10})\s+[$€£*]{0,3}\Z",
     re.IGNORECASE,
@@ -568,7 +571,7 @@ _IS_OF_ANOTHER = re.compile(
 _COMPARES = re.compile(
     r",\s+which\s+is\s+[$€£*]{0,3}\d[\d,.]{0,12}\*{0,2}\s+(?:[a-z]{1,15}\s+){0,2}(?:more|less|fewer"
     r"|greater|higher|lower|older|younger|longer|shorter)\s+than\s+(?=[A-Z]|the|his|her|their|its)"
-    r"(?!.{0,200}\b(?:so|thus|hence|therefore|then|total|altogether|making|giving|and|but)\b)",
+    r"(?!.{0,200}(?:\b(?:so|thus|hence|therefore|then|total|altogether|making|giving|and|but)\b|[:=]))",
 )
 _MAX_LEADING = 80
 """Most characters before a number that tell of whom it is."""
@@ -591,7 +594,8 @@ def without_numbers_of_others(line: str, numbers: Sequence[re.Match[str]]) -> li
 
 def _is_of_another(line: str, number: re.Match[str]) -> bool:
     before = line[max(0, number.start() - _MAX_LEADING) : number.start()]
-    return bool(_DESCRIBES.match(line, number.end()) or _IS_OF_ANOTHER.search(before))
+    describes = _DESCRIBES.match(line, number.end()) and _IS_KNOWN.search(before)
+    return bool(describes or _IS_OF_ANOTHER.search(before))
 
 
 def number_text(text: str) -> str:

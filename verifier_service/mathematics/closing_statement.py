@@ -32,7 +32,7 @@ _PART = re.compile(r"[\s*$.,;\\()\]]*(?:Part\s*)?\(?(?:[b-h]|[2-8]|i[iv]|iii)\)[
 _PART_BEGINS = re.compile(r"[\s*$.,;\\()\]#]*(?:Part\s*\(?|\()(?:[b-h]|i[iv]|iii)\)", re.IGNORECASE)
 
 # A word between two statements: the `and` of `\boxed{3} and \boxed{4}`.
-JOINT_WORDS = re.compile(r"[A-Za-z]+|或|和|或者")
+JOINT_WORDS = re.compile(r"[A-Za-z]+|或|和(?![是为])|或者")
 
 # A word that offers an alternative: `or`, `perhaps`.
 _OR = re.compile(

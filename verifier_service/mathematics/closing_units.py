@@ -151,7 +151,7 @@ _OR_BEHIND = re.compile(
 def alternative(line: str, first: re.Match[str], last: re.Match[str]) -> str | None:
     """The first of two numbers with what it counts, where a line offers it beside the last one.
 
-    None for any other two, and where they are one amount in two units: `2 hours or 120 minutes`.
+    None for any other two, and where they count different things: `2 hours or 120 minutes`.
 
     >>> import re
     >>> line = "It is 5 apples or 6 apples."
@@ -161,8 +161,13 @@ def alternative(line: str, first: re.Match[str], last: re.Match[str]) -> str | N
     offered = _OR_BEHIND.fullmatch(line, first.end(), last.start())
     if offered is None:
         return None
-    units = [unit_behind(line, one.end()) for one in (first, last)]
-    return None if all(units) and units[0] != units[1] else f"{first[0]}{offered['counted']}"
+    behind = _COUNTED.match(line, last.end())
+    is_same = behind is None or behind["noun"] in offered["counted"].split()
+    return f"{first[0]}{offered['counted']}" if is_same else None
+
+
+# The word right behind a number: the `apples` of `6 apples`.
+_COUNTED = re.compile(r"[$*]{0,3}\s(?P<noun>[a-z²³]{1,15})")
 
 
 # Hours and minutes at the end of a line: `2h30`.

@@ -819,13 +819,22 @@ def _without_remarks(line: str) -> str:
     return line
 
 
+# What a remark with a number may be: `half of 12`, `6 of them children`, `3 shirts and 2 pants`,
+# `27 °C`, `reject -5`.
+_PARTS_IN_BRACKETS = (
+    r"(?:half|twice|out|including|of\swhich|\d{1,9}\sof|reject|discard)\b[^()]*"
+    r"|[-−]?\d[\d.,]{0,12}\s?°\s?[CF]"
+    r"|\d{1,9}(?:\s[a-z]{1,15}){1,2}(?:,\s\d{1,9}(?:\s[a-z]{1,15}){1,2}){0,5}"
+    r",?\sand\s\d{1,9}(?:\s[a-z]{1,15}){1,2}"
+)
 # A remark in brackets at the end of a line: the ` (3 shirts and 2 pants)` of `6 outfits (3 shirts
 # and 2 pants).` None that offers, rounds or revises a value, or names a base.
 _BRACKETED = re.compile(
     r"(?<=[\w%$*])\s\((?=[^()]*[A-Za-z°])(?![^()]*(?:\b(?:or|either|maybe|perhaps|possibly|if|unless"
     r"|not|but|mod|modulo|base|also|too|otherwise|alternatively|could|might|may|would|should|approx\w*"
-    r"|about|roughly|i\.e|that\sis|actually|instead|wait|sorry|wrong|incorrect|correct\w*|answers?)\b|n['’]t\b|≈))"
-    r"[^()]{3,200}\)(?=[.!*]{0,3}\s{0,9}\Z)",
+    r"|about|roughly|i\.e|that\sis|actually|instead|wait|sorry|wrong|incorrect|correct\w*|answers?"
+    r"|plus|minus|less|before|after|so|thus|makes?|mean|rather|oops)\b|n['’]t\b|≈))"
+    rf"(?:[^()\d]{{3,200}}|{_PARTS_IN_BRACKETS})\)(?=[.!*]{{0,3}}\s{{0,9}}\Z)",
     re.IGNORECASE,
 )
 # Another number that a line contrasts with its own, at its end: the `, not 6 as one might think` of
@@ -833,7 +842,7 @@ _BRACKETED = re.compile(
 _CONTRAST = re.compile(
     r"(?:,\s(?:and\s)?not|,?\s(?:rather\sthan|instead\sof|as\sopposed\sto))\s"
     r"[$€£*]{0,3}\d[\d,]{0,20}(?:\.\d{1,20})?\*{0,2}(?!\S*\d)"
-    r"(?:\s(?!(?:but|so|it|and|or)\b)[^\d\s]{1,30}){0,20}(?=[.!]?\s{0,9}\Z)",
+    r"(?:\s(?:as|like)\b(?:\s[^\d\s,]{1,30}){0,12})?(?=[.!]?\s{0,9}\Z)",
     re.IGNORECASE,
 )
 
@@ -853,7 +862,7 @@ def _last_number(line: str) -> Extraction | None:
         return Extraction("last_expression", (count,))
     if (row := _ROW.search(line, max(0, len(line) - MAX_BARE_CHARACTERS))) is not None:
         return Extraction("last_expression", tuple(dict.fromkeys(row[0].split())))
-    line = _MINUS.sub("-", line)
+    line = _MINUS.sub(r"\g<leads>-", line)
     numbers = [
         match
         for match in NUMBER.finditer(line)
@@ -896,9 +905,10 @@ def _last_number(line: str) -> Extraction | None:
     return Extraction("last_expression", tuple(statements), "or" if len(statements) > 1 else "list")
 
 
-# A sign in words, behind no other number: the `minus ` of `It fell to minus 6 degrees.`
+# A sign in words, behind a word that leads to a value: `It fell to minus 6 degrees.`
 _MINUS = re.compile(
-    r"(?<![\d)%$] )(?<!or )(?<!and )\b(?:minus|negative)\s+(?=[$€£]?\d)", re.IGNORECASE
+    r"(?P<leads>\b(?:to|is|was|be|are|equals?|exactly)\s+)(?:minus|negative)\s+(?=[$€£]?\d)",
+    re.IGNORECASE,
 )
 # A chance at the end of a line: `The probability is 1 in 8.`, `There is a 1 in 8 chance.`
 _CHANCE = re.compile(

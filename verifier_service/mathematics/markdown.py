@@ -128,7 +128,7 @@ def _last_cell(above: str, row: str) -> str | None:
 def listed_values(text: str) -> tuple[str, ...]:
     """The items of the list that ends a text, where each is nothing but a value; else none.
 
-    Each value may have a name, if all have the same one.
+    Each value may have a name, if all have the same one and no number stands before the first.
 
     >>> listed_values("The roots:\\n- 42\\n- **43**"), listed_values("So:\\n- x = 2\\n- x = 3")
     (('42', '43'), ('x = 2', 'x = 3'))
@@ -148,7 +148,8 @@ def listed_values(text: str) -> tuple[str, ...]:
         items.append(without_marks(value))
         end = start - 1
     names = {item.rpartition("=")[0].strip("$ ") for item in items}
-    return tuple(reversed(items)) if len(items) > 1 and len(names) == 1 else ()
+    are_steps = names != {""} and text[end + 1 :].lstrip()[:1].isdigit()
+    return tuple(reversed(items)) if len(items) > 1 and len(names) == 1 and not are_steps else ()
 
 
 def listed_behind(text: str, position: int) -> tuple[str, ...]:
@@ -169,10 +170,9 @@ def listed_behind(text: str, position: int) -> tuple[str, ...]:
     return tuple(map(without_marks, values)) if is_list else ()
 
 
-# Signs and pictures behind a word at the end of a line, none of which says that it is wrong: `✅`.
+# Signs and pictures of approval behind a word at the end of a line: ` ✅`, ` 🎉`.
 _DECORATION = re.compile(
-    r"(?<=[^\s-])[ \t]{1,9}[✅✓✔☑✨⭐\U0001f300-\U0001f37f\U0001f381-\U0001f44d"
-    r"\U0001f44f-\U0001f4af\U0001f4b0-\U0001f4ff\U0001f600-\U0001f64f\U0001f680-\U0001f6aa\U0001f900-\U0001faff\ufe0f\u200d]{1,9}"
+    r"(?<=[^\s-])[ \t]{1,9}[✅✓✔☑✨⭐🎉🎊💯👍👏🙌😊😀😃😄😎🚀🔥💪🌟🏆\ufe0f]{1,9}"
     r"(?=[ \t*_]{0,9}(?:\n|\Z))"
 )
 

@@ -110,7 +110,7 @@ def without_next_question(text: str) -> str:
 
 # A text that is nothing but an answer: `20`, `**$5.50**`, `(B)`.
 _ONLY_ANSWER = re.compile(
-    r"[\W_]{0,9}(?:[-−]?[$€£]?\d[\d,./]{0,20}%?(?:\s[a-z]{1,15}){0,2}|\(?[A-J]\)?)[.*\s]{0,6}"
+    r"[\s*_$(]{0,9}(?:[-−]?[$€£]?\d(?:[\d,./]{0,20}\d)?%?(?:\s[a-z]{1,15}){0,2}|[A-J])[)$*\s]{0,6}"
 )
 
 

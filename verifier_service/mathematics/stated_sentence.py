@@ -83,7 +83,9 @@ def _with_decimal(statement: str, written: re.Match[str]) -> str:
 # set)`, `160 minutes (2 hours and 40 minutes)`.
 _ASIDE_IN_BRACKETS = re.compile(
     r"(?P<kept>\d(?:\s[A-Za-z]{1,15}){0,2})\s+\((?![^()]*\b(?:or|either|maybe|perhaps|possibly|if|unless|not|but|mod|modulo|base"
-    r"|also|too|otherwise|alternatively)\b)[^()]*?[A-Za-z]{2,}[^()]*?\s[A-Za-z]{2,}[^()]*?"
+    r"|also|too|otherwise|alternatively"
+    r"|actually|really|wait|make|mean|wrong|incorrect|correct\w*|mistake\w*|guess\w*|should|now|no)\b)"
+    r"[^()]*?[A-Za-z]{2,}[^()]*?\s[A-Za-z]{2,}[^()]*?"
     r"\s[A-Za-z]{2,}[^()]*\)\s*$",
     re.IGNORECASE,
 )
@@ -233,19 +235,24 @@ def _without_unstated(line: str, spans: list[DelimitedMath]) -> tuple[str, list[
     does what is offered beside it: `$5$, or perhaps $6$`.
     """
     kept = list(spans)
-    while len(kept) > 1 and _only_places(line, kept[-1]):
+    while len(kept) > 1 and _only_places(line, kept[-2], kept[-1]):
         line = _CONTRASTS.sub("", line[: kept.pop().start])
     return line, kept
 
 
-def _only_places(line: str, span: DelimitedMath) -> bool:
+def _only_places(line: str, former: DelimitedMath, span: DelimitedMath) -> bool:
     """Whether a sentence bounds or denies its last mathematics, or divides by it."""
     before = line[max(0, span.start - _MAX_LEAD) : span.start]
-    if _OFFERS.search(before):
+    if _OFFERS.search(before) or _COMPARED_WITH.fullmatch(line, former.end, span.start):
         return False
     return is_unstated(line, span.start, span.end) or _DIVIDES.search(before) is not None
 
 
+# All words between two formulas where they compare them: the ` more than ` of `$18$ more than $3$`.
+_COMPARED_WITH = re.compile(
+    r"\s*(?:is\s+|times\s+)?(?:more|less|fewer|greater|larger|smaller|higher|lower)\s+than\s+"
+    r"|\s*divided\s+by\s+|,?\s*except\s+"
+)
 # A word that offers the mathematics behind it beside another one: `, or perhaps `, ` might be `.
 _OFFERS = re.compile(
     r"\b(?:or|perhaps|maybe|possibly|might|could|may)\b[^$\\,;.]{0,30}\Z", re.IGNORECASE
@@ -306,6 +313,6 @@ def main_clause(text: str) -> str:
 # A word that leads to a result: the `gives` of `$x = 2$ gives $y = 3$`, `因此`.
 _CONCLUDES = re.compile(
     r"\b(?:giving|gives?|so|thus|hence|therefore|then|yields?|get|is)\b"
-    r"|因此|所以|从而|于是|解得|可得|故(?!事|障)|\A[^，,；;。]{0,40}(?:是|为(?!了)|等于)",
+    r"|因此|所以|从而|于是|解得|可得|[和积差商](?:是|为)|故(?!事|障)|\A[^，,；;。]{0,40}(?:是|为(?!了)|等于)",
     re.IGNORECASE,
 )
