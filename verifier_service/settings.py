@@ -164,6 +164,12 @@ class Settings(EngineSettings):
     def _split_more(cls, value: object) -> object:
         return _split_at_commas(value)
 
+    @field_validator("host")
+    @classmethod
+    def _without_brackets(cls, value: str) -> str:
+        """The address of `[::1]`, as URLs have it."""
+        return value[1:-1] if value.startswith("[") and value.endswith("]") else value
+
     @field_validator("api_key_hashes")
     @classmethod
     def _only_hashes(cls, value: tuple[str, ...]) -> tuple[str, ...]:

@@ -38,6 +38,11 @@ def test_the_defaults_are_those_of_the_design() -> None:
     assert settings.enabled == tuple(VERIFIERS)
 
 
+@pytest.mark.parametrize(("host", "address"), [("[::1]", "::1"), ("::1", "::1"), ("", "")])
+def test_an_address_may_stand_in_brackets_as_in_a_url(host: str, address: str) -> None:
+    assert Settings(host=host).host == address
+
+
 def test_the_environment_sets_values(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VERIFIER_WORKERS", "3")
     monkeypatch.setenv("VERIFIER_ENABLED", "format, accuracy")
