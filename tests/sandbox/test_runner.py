@@ -16,7 +16,7 @@ import pytest
 
 from tests.sandbox.conftest import LIMITS, Sandbox
 from verifier_service.code.usual_names import INSTALLED
-from verifier_service.sandbox import entries, limit_watch
+from verifier_service.sandbox import entries, limit_watch, zygote_handle
 from verifier_service.sandbox import runner as runner_module
 from verifier_service.sandbox.execution import (
     COMMON_LAYERS,
@@ -752,3 +752,19 @@ def test_a_kind_without_its_packages_is_our_failure_and_leaves_nothing(
 
     asyncio.run(run_both())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_modules_beside_the_service_do_not_take_the_place_of_the_standard_library(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An old backport may lie where packages are installed; the service itself imports `json`."""
+    (tmp_path / "json.py").write_text("raise SystemExit('shadowed')")
+    (tmp_path / "verifier_service").symlink_to(Path(runner_module.__file__).parents[1])
+    monkeypatch.setattr(zygote_handle, "_IMPORT_ROOT", tmp_path)
+
+    async def run_once() -> bytes:
+        async with Runner(1) as runner:
+            program = Program(payload=b"import json; print(json.dumps([2]))")
+            return (await runner.run(program, LIMITS)).stdout
+
+    assert asyncio.run(run_once()) == b"[2]\n"

@@ -25,7 +25,7 @@ from verifier_service.sandbox.zygote_handle import (
 
 _BOOT = """
 import os, sys
-sys.path.insert(0, os.getcwd())
+sys.path.append(os.getcwd())  # behind the standard library, which others may shadow there
 from verifier_service.sandbox.nursery import main
 main()
 """

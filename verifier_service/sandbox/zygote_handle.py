@@ -49,7 +49,7 @@ Executions of one zygote have the same memory layout, those of the next one anot
 
 _BOOT = """
 import os, sys
-sys.path.insert(0, os.getcwd())
+sys.path.append(os.getcwd())  # behind the standard library, which others may shadow there
 from verifier_service.sandbox.zygote import main
 main()
 """
