@@ -169,6 +169,12 @@ $(NEWEST)/installed: $(VENV)/installed pyproject.toml
 	@$(BIN)/python scripts/install $(NEWEST)/bin/python --editable '.[service,trainer,dev]'
 	@touch $@
 
+# Made again where it has another Python than the one asked for.
+ifneq ($(filter test-python $(OTHER)/installed,$(MAKECMDGOALS)),)
+ifneq ($(shell $(OTHER)/bin/python -V 2>&1),$(shell $(OTHER_PYTHON) -V 2>&1))
+.PHONY: $(OTHER)/installed
+endif
+endif
 $(OTHER)/installed: $(VENV)/installed pyproject.toml constraints.txt
 	$(OTHER_PYTHON) -m venv --clear $(OTHER)
 	@$(BIN)/python scripts/install $(OTHER)/bin/python --constraint constraints.txt \

@@ -8,15 +8,19 @@ from itertools import islice, pairwise
 
 from verifier_service.mathematics.spelled_numbers import NUMBER_WORDS
 
+# No words before thousands that a space parts: the 3 of `On day 3 500 people came.` is a number.
+_COUNTED_BY = "".join(
+    f"(?<!{word}[ ])"
+    for word in ("[Dd]ay", "[Yy]ear", "[Ss]tep", "[Ww]eek", "[Mm]onth", "[Rr]ound", "[Gg]rade")
+)
 # A number in prose: `1 3/4`, `10:30 a.m.`, `3:4`, `$1,250.50`, `$12.6k`, `-.5`, `20%`,
 # `\frac{1}{2}`, `3½`, the `12.5` of `12.5kg`.
 NUMBER = re.compile(
-    r"""(?<![A-Za-z0-9_.,])(?:±\s*|[-−])?[$€£]?[-−]?
+    rf"""(?<![A-Za-z0-9_.,])(?:±\s*|[-−])?[$€£]?[-−]?
         (?: \d+\s+\d+/\d+
-          | \d{1,2}:\d\d(?:\s*[AaPp]\.?[Mm]\.?)
+          | \d{{1,2}}:\d\d(?:\s*[AaPp]\.?[Mm]\.?)
           | \d+(?:\s*:\s*\d+)+
-          | (?<!\d[ ])(?<!(?:day|ear|tep|eek|nth|und|ade|age|vel)[ ])\d{1,3}
-            (?:[ \u00a0\u202f]\d{3})+(?![,.]?\d)
+          | (?<!\d[ ]){_COUNTED_BY}\d{{1,3}}(?:[ \u00a0\u202f]\d{{3}})+(?![,.]?\d)
           | \d*[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]
           | \d[\d,]*+(?:\.\d+)?+(?:\s*/\s*\d+(?:\.\d+)?+)?
           | \.\d++ )
@@ -24,7 +28,7 @@ NUMBER = re.compile(
       | (?<![A-Za-z0-9_.,])[-−]?(?:[$€£]\d[\d,]*+(?:\.\d+)?+[kKMB]|\d[\d,]*+(?:\.\d+)?+k)
         (?![A-Za-z0-9_])
       | (?<![A-Za-z0-9_.,])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?
-      | \\d?frac\{-?\d+\}\{-?\d+\}""",
+      | \\d?frac\{{-?\d+\}}\{{-?\d+\}}""",
     re.VERBOSE,
 )
 
@@ -562,7 +566,8 @@ _IS_KNOWN = re.compile(r"(?:\bthe|\d)\s\Z", re.IGNORECASE)
 # Words right before a number that is a bound, or that of somebody or something else: ` below 11`,
 # ` each of the 3 buses`, ` than Tim's 40`, ` than Tom, who has 6`, `needs 40 more to reach 100`.
 _IS_OF_ANOTHER = re.compile(
-    r"(?:(?<!all)(?<!were)(?<!was)(?<!are)(?<!is)(?<!scored)\s(?:below|above|under)|\b(?:each|every\s+one)\s+of\s+(?:the|his|her|their|its)"
+    r"(?:(?<!\ball)(?<!\bwere)(?<!\bwas)(?<!\bare)(?<!\bis)(?<!\bscored)\s(?:below|above|under)"
+    r"|\b(?:each|every\s+one)\s+of\s+(?:the|his|her|their|its)"
     r"|\bthan\s+(?-i:[A-Z])\w{0,20}(?:['’]s|,\s+who\s+(?:has|had))"
     r"|\bneeds?\s+\*{0,2}[$€£]?\d[\d,.]{0,12}\*{0,2}\s+more\b[^\d.]{0,40}\sto\s+[a-z]{2,10})\s+[$€£*]{0,3}\Z",
     re.IGNORECASE,

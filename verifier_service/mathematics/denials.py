@@ -100,7 +100,7 @@ _WEAKENING = re.compile(
     r"|(?:far|nowhere[ ]+near)[ ]+from|contrary[ ]+to(?:[ ]+[^\s,;:]{1,12}){0,3}"
     r"|(?:false|untrue|a[ ]+lie)[ ]+(?:that|to[ ]+say)(?:[ ]+[^\s,;:]{1,12}){1,4}"
     r"|(?:rule[sd]?|ruling)[ ]+out|exclud(?:e[sd]?|ing)"
-    r"|(?<![^.,;:]\s)\b(?:we|I)[ ]+(?:can[ ]+|must[ ]+)?(?:eliminate|reject|discard)(?:e?d)?"
+    r"|\b(?:we|I)[ ]+(?:can[ ]+|must[ ]+)?(?:eliminate|reject|discard)(?:e?d)?"
     r"|\A(?:above|below|under|over|beyond)|impossible[ ]+to[ ]+(?:get|be|have|reach)"
     r"|(?:might|could|may)[ ]+(?:also[ ]+)?be|perhaps|maybe|possibly"
     r"|would[ ]+have[ ]+been|\bwere\b[^.\n]{0,40}\bwould[ ]+be"

@@ -49,6 +49,7 @@ from verifier_service.mathematics.closing_numbers import (
     plans,
     without_numbers_of_others,
 )
+from verifier_service.mathematics.closing_remarks import without_remarks
 from verifier_service.mathematics.closing_statement import NOTHING, Joint, closing_statement
 from verifier_service.mathematics.closing_units import (
     alternative,
@@ -756,7 +757,7 @@ _ROW = re.compile(r"(?<![\d,.])(?:\d+ ){3,}\d+\W{0,9}$")
 def _last_expression(text: str) -> Extraction | None:
     """The last number of the last line, or the option that the line names."""
     lines = [line for line in text.split("\n") if line.strip() and not NOTE.match(line)]
-    line = _without_remarks(without_marks(lines[-1])) if lines else ""
+    line = without_remarks(without_marks(lines[-1])) if lines else ""
     if (verdict := _VERDICT_FIRST.fullmatch(line)) is not None:
         return Extraction("last_expression", (verdict["verdict"],))
     if "/" in line or "pm" in line or "minus" in line.lower():
@@ -781,22 +782,6 @@ def _last_expression(text: str) -> Extraction | None:
     return _last_number(line)
 
 
-# A sentence in brackets about what was before, behind another one: ` (There were 40 at first.)`
-_IN_BRACKETS = re.compile(
-    r"(?<=[.!])\s\((?=[A-Z][^()]{0,100}\b(?:were|was|had|started|began|originally|initially)\b)"
-    r"(?![^()]*\b(?:or|but|actually|answers?|wrong|correct\w*|not|alternativ\w+"
-    r"|if|unless|maybe|perhaps|possibly|instead|wait|also|either|should|could|might|may|however"
-    r"|total|result|redo\w*|recount\w*|think|thought|let|now|mistake\w*"
-    r"|gave|found|i|so|thus|hence|therefore|it|sorry|makes?|rather|otherwise)\b|[^()]*n['’]t\b)"
-    r"[^()]{3,200}\.\)\s{0,9}\Z",
-    re.IGNORECASE,
-)
-# A check by arithmetic behind a sentence: ` Double check: 23 + 17 = 40.`
-_CHECK = re.compile(
-    r"(?<=[.!])\s(?:double[- ]check|check|verification|verify)(?:ing)?:\s"
-    r"[$\d][-−+*/×·÷\d\s.,$]{2,80}=[-−\d\s.,$]{1,30}\Z",
-    re.IGNORECASE,
-)
 # A verdict with its reason, and what follows from it: `No, 2 is prime. Thus the claim fails.` A
 # denial follows from no `Yes`.
 _VERDICT_FIRST = re.compile(
@@ -804,46 +789,6 @@ _VERDICT_FIRST = re.compile(
     r"(?:Thus|So|Hence|Therefore)\b"
     r"(?![^\n]*\b(?:yes|no|true|but|however|answer|holds?|or|maybe|perhaps|if)\b)"
     r"(?(yes)(?![^\n]*(?:\b(?:false|fails?|wrong|not|cannot|impossible)|n['’]t)\b))[^\d\n?]{3,100}",
-)
-
-
-def _without_remarks(line: str) -> str:
-    """A line without remarks behind its last sentence or in the end of that.
-
-    They are a sentence in brackets, a check by arithmetic, brackets behind a number, a contrast.
-    """
-    line = _CHECK.sub("", _IN_BRACKETS.sub("", line))
-    for remark in (_BRACKETED.search(line), _CONTRAST.search(line)):
-        if remark is not None and any(map(str.isdigit, line[: remark.start()])):
-            line = line[: remark.start()] + line[remark.end() :]
-    return line
-
-
-# What a remark with a number may be: `half of 12`, `6 of them children`, `3 shirts and 2 pants`,
-# `27 °C`, `reject -5`.
-_PARTS_IN_BRACKETS = (
-    r"(?:half|twice|out|including|of\swhich|\d{1,9}\sof|reject|discard)\b[^()]*"
-    r"|[-−]?\d[\d.,]{0,12}\s?°\s?[CF]"
-    r"|\d{1,9}(?:\s[a-z]{1,15}){1,2}(?:,\s\d{1,9}(?:\s[a-z]{1,15}){1,2}){0,5}"
-    r",?\sand\s\d{1,9}(?:\s[a-z]{1,15}){1,2}"
-)
-# A remark in brackets at the end of a line: the ` (3 shirts and 2 pants)` of `6 outfits (3 shirts
-# and 2 pants).` None that offers, rounds or revises a value, or names a base.
-_BRACKETED = re.compile(
-    r"(?<=[\w%$*])\s\((?=[^()]*[A-Za-z°])(?![^()]*(?:\b(?:or|either|maybe|perhaps|possibly|if|unless"
-    r"|not|but|mod|modulo|base|also|too|otherwise|alternatively|could|might|may|would|should|approx\w*"
-    r"|about|roughly|i\.e|that\sis|actually|instead|wait|sorry|wrong|incorrect|correct\w*|answers?"
-    r"|plus|minus|less|before|after|so|thus|makes?|mean|rather|oops)\b|n['’]t\b|≈))"
-    rf"(?:[^()\d]{{3,200}}|{_PARTS_IN_BRACKETS})\)(?=[.!*]{{0,3}}\s{{0,9}}\Z)",
-    re.IGNORECASE,
-)
-# Another number that a line contrasts with its own, at its end: the `, not 6 as one might think` of
-# `It is 7, not 6 as one might think.`
-_CONTRAST = re.compile(
-    r"(?:,\s(?:and\s)?not|,?\s(?:rather\sthan|instead\sof|as\sopposed\sto))\s"
-    r"[$€£*]{0,3}\d[\d,]{0,20}(?:\.\d{1,20})?\*{0,2}(?!\S*\d)"
-    r"(?:\s(?:as|like)\b(?:\s[^\d\s,]{1,30}){0,12})?(?=[.!]?\s{0,9}\Z)",
-    re.IGNORECASE,
 )
 
 

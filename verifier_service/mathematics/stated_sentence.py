@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from verifier_service.mathematics.answer_sources import MAX_ANSWER_CHARACTERS
 from verifier_service.mathematics.closing_numbers import MAKES_OPERAND
+from verifier_service.mathematics.closing_remarks import REVISING_WORDS
 from verifier_service.mathematics.closing_statement import JOINT_WORDS
 from verifier_service.mathematics.delimited_math import DelimitedMath, delimited, without_spans
 from verifier_service.mathematics.denials import is_unstated
@@ -82,11 +83,8 @@ def _with_decimal(statement: str, written: re.Match[str]) -> str:
 # A remark of three words or more behind a number, perhaps with its unit: `7 (8 counts the empty
 # set)`, `160 minutes (2 hours and 40 minutes)`.
 _ASIDE_IN_BRACKETS = re.compile(
-    r"(?P<kept>\d(?:\s[A-Za-z]{1,15}){0,2})\s+\((?![^()]*\b(?:or|either|maybe|perhaps|possibly|if|unless|not|but|mod|modulo|base"
-    r"|also|too|otherwise|alternatively"
-    r"|actually|really|wait|make|mean|wrong|incorrect|correct\w*|mistake\w*|guess\w*|should|now|no)\b)"
-    r"[^()]*?[A-Za-z]{2,}[^()]*?\s[A-Za-z]{2,}[^()]*?"
-    r"\s[A-Za-z]{2,}[^()]*\)\s*$",
+    rf"(?P<kept>\d(?:\s[A-Za-z]{{1,15}}){{0,2}})\s+\((?![^()]*\b(?:{REVISING_WORDS})\b)"
+    r"[^()]*?[A-Za-z]{2,}[^()]*?\s[A-Za-z]{2,}[^()]*?\s[A-Za-z]{2,}[^()]*\)\s*$",
     re.IGNORECASE,
 )
 

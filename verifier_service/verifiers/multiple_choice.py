@@ -169,7 +169,7 @@ def final_answer(
     offers = _OFFER.findall(rest[len(line) : len(line) + MAX_STATEMENT_CHARACTERS])
     offered = "".join(alternatives(one) for one in (line, *(f" {one}" for one in offers)))
     also = _ALSO.search(rest[:MAX_STATEMENT_CHARACTERS])
-    also = also or _BESIDE.match(rest) or _CORRECTION.search(rest[:MAX_STATEMENT_CHARACTERS])
+    also = also or _BESIDE.match(rest)
     letter = also[also.lastindex or 0].upper() if also else offered_letter
     if not letter and not after.isascii():
         begin = len(before) if found.position is None else found.position
@@ -253,13 +253,6 @@ _ALSO = re.compile(
     r"\b([A-Z])\)?\s+is\s+(?:also|equally)\s+(?:right|correct|true|possible|acceptable)\b"
     r"|\b[Ii]f\s+(?:\w+\s+){0,3}(?:wrong|incorrect),?\s+(?:then\s+)?\(?([A-HJ-Z])\b"
     r"|\b(?:[Ss]econd|[Oo]ther|[Nn]ext|[Bb]ackup)\s+(?:choice|answer|guess|option):?\s*\(?([A-Z])\b"
-)
-# A later line that corrects the option: `Wait, actually C.`, `No, it is (C)`.
-_CORRECTION = re.compile(
-    r"^[ \t]{0,3}(?:[Ww]ait|[Aa]ctually|[Nn]o|[Hh]mm|[Oo]h|[Ss]orry|[Cc]orrection)[,:.! ]{1,3}"
-    r"(?:(?:actually|no|it is|it's|the answer is|it should be|I mean|make that)[,: ]{1,2}){0,3}"
-    r"[*(]{0,3}([A-J])[)*.!]{0,4}[ \t]*$",
-    re.MULTILINE,
 )
 # A letter in brackets right behind a statement, at the end of its line: the ` (B)` of
 # `\boxed{5} (B)`.

@@ -1,0 +1,76 @@
+"""Remarks at the end of a line that are no part of what it states: ` (3 shirts and 2 pants)`.
+
+Everything here takes time linear in the length of the line.
+"""
+
+from __future__ import annotations
+
+import re
+
+REVISING_WORDS = (
+    r"or|either|maybe|perhaps|possibly|if|unless|not|but|mod|modulo|base|also|too|otherwise"
+    r"|alternatively|actually|really|wait|makes?|mean|wrong|incorrect|correct\w*|mistake\w*|guess\w*"
+    r"|should|now|no"
+)
+"""Words in brackets that offer or revise the value before them, or say how it is written; they
+stand in a pattern between bars."""
+
+# A sentence in brackets about what was before, behind another one: ` (There were 40 at first.)`
+_IN_BRACKETS = re.compile(
+    r"(?<=[.!])\s\((?=[A-Z][^()]{0,100}\b(?:were|was|had|started|began|originally|initially)\b)"
+    r"(?![^()]*\b(?:or|but|actually|answers?|wrong|correct\w*|not|alternativ\w+"
+    r"|if|unless|maybe|perhaps|possibly|instead|wait|also|either|should|could|might|may|however"
+    r"|total|result|redo\w*|recount\w*|think|thought|let|now|mistake\w*"
+    r"|gave|found|i|so|thus|hence|therefore|it|sorry|makes?|rather|otherwise)\b|[^()]*n['’]t\b)"
+    r"[^()]{3,200}\.\)\s{0,9}\Z",
+    re.IGNORECASE,
+)
+# A check by arithmetic behind a sentence: ` Double check: 23 + 17 = 40.`
+_CHECK = re.compile(
+    r"(?<=[.!])\s(?:double[- ]check|check|verification|verify)(?:ing)?:\s"
+    r"[$\d][-−+*/×·÷\d\s.,$]{2,80}=[-−\d\s.,$]{1,30}\Z",
+    re.IGNORECASE,
+)
+# What a remark with a number may be: `half of 12`, `6 of them children`, `3 shirts and 2 pants`,
+# `27 °C`, `reject -5`.
+_PARTS_IN_BRACKETS = (
+    r"(?:half|twice|out|including|of\swhich|\d{1,9}\sof|reject|discard)\b[^()]*"
+    r"|[-−]?\d[\d.,]{0,12}\s?°\s?[CF]"
+    r"|\d{1,9}(?:\s[a-z]{1,15}){1,2}(?:,\s\d{1,9}(?:\s[a-z]{1,15}){1,2}){0,5}"
+    r",?\sand\s\d{1,9}(?:\s[a-z]{1,15}){1,2}"
+)
+# A remark in brackets at the end of a line: the ` (3 shirts and 2 pants)` of `6 outfits (3 shirts
+# and 2 pants).` None that offers, rounds or revises a value, or names a base.
+_BRACKETED = re.compile(
+    r"(?<=[\w%$*])\s\((?=[^()]*[A-Za-z°])"
+    rf"(?![^()]*(?:\b(?:{REVISING_WORDS}|could|might|may|would|approx\w*|about|roughly|i\.e|that\sis"
+    r"|instead|sorry|answers?|plus|minus|less|before|after|so|thus|rather|oops)\b|n['’]t\b|≈))"
+    rf"(?:[^()\d]{{3,200}}|{_PARTS_IN_BRACKETS})\)(?=[.!*]{{0,3}}\s{{0,9}}\Z)",
+    re.IGNORECASE,
+)
+# Another number that a line contrasts with its own, at its end: the `, not 6 as one might think` of
+# `It is 7, not 6 as one might think.`
+_CONTRAST = re.compile(
+    r"(?:,\s(?:and\s)?not|,?\s(?:rather\sthan|instead\sof|as\sopposed\sto))\s"
+    r"[$€£*]{0,3}\d[\d,]{0,20}(?:\.\d{1,20})?\*{0,2}(?!\S*\d)"
+    r"(?:\s(?:as|like)\b(?:\s[^\d\s,]{1,30}){0,12})?(?=[.!]?\s{0,9}\Z)",
+    re.IGNORECASE,
+)
+
+
+def without_remarks(line: str) -> str:
+    """A line without remarks behind its last sentence or in the end of that.
+
+    They are a sentence in brackets, a check by arithmetic, brackets behind a number, a contrast.
+
+    >>> without_remarks("There are 6 outfits (3 shirts and 2 pants).")
+    'There are 6 outfits.'
+    >>> without_remarks("There are 8 (make that 6)."), without_remarks("It is 7, not 6.")
+    ('There are 8 (make that 6).', 'It is 7.')
+    """
+    line = _CHECK.sub("", _IN_BRACKETS.sub("", line))
+    for pattern in (_BRACKETED, _CONTRAST):
+        remark = pattern.search(line)
+        if remark is not None and any(map(str.isdigit, line[: remark.start()])):
+            line = line[: remark.start()] + line[remark.end() :]
+    return line
