@@ -77,6 +77,10 @@ def _load(
         loader.dispose()
 
 
+_TAGS_OF_TEXTS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("str", "merge", "value"))
+"""Tags of keys that are the text as it is written; `<<` is one, and has no value."""
+
+
 class _StrictConstructor(yaml.constructor.SafeConstructor):
     """The safe constructor, but for mappings that have a key twice."""
 
@@ -84,11 +88,19 @@ class _StrictConstructor(yaml.constructor.SafeConstructor):
         """Refuse a key that the mapping itself has twice, then add what `<<` merges into it."""
         known = set()
         for key, _ in node.value:
-            written = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else key
-            if written in known:
+            name = self._name(key)
+            if name in known:
                 raise yaml.constructor.ConstructorError(problem=TWICE, problem_mark=key.start_mark)
-            known.add(written)
+            known.add(name)
         super().flatten_mapping(node)
+
+    def _name(self, key: yaml.Node) -> Any:
+        """A value that equal keys share: `1`, `0x1` and `1.0` are one key of a mapping."""
+        if not isinstance(key, yaml.ScalarNode):
+            return key
+        if key.tag in _TAGS_OF_TEXTS:
+            return key.tag, key.value
+        return self.construct_object(key)
 
 
 _READ_NUMBER = {

@@ -85,17 +85,42 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
+def _words_without_articles(text: str) -> list[str]:
+    return words_of(_ARTICLES.sub(" ", text.lower()))
+
+
+def _words_of_both(
+    one: str, other: str, *readers: Callable[[str], list[str]]
+) -> tuple[list[str], list[str]]:
+    """The words of two texts by the first reader that finds some in the other one.
+
+    A reference such as `+` or `A` would else equal every text without words.
+    """
+    for read in readers:
+        if wanted := read(other):
+            return read(one), wanted
+    return one.split(), other.split()
+
+
 def rouge_l(one: str, other: str) -> float:
-    """ROUGE-L's F-measure on words, without stemming."""
-    given, wanted = words_of(one), words_of(other)
+    """ROUGE-L's F-measure on words, without stemming.
+
+    >>> rouge_l("the cat sat", "the cat"), rouge_l("+", "+"), rouge_l("-", "+")
+    (0.8, 1.0, 0.0)
+    """
+    given, wanted = _words_of_both(one, other, words_of)
     return (
         2 * common_length(given, wanted) / (len(given) + len(wanted)) if given and wanted else 0.0
     )
 
 
 def token_f1(one: str, other: str) -> float:
-    """The F-measure of the words of two texts without articles, as SQuAD and HotpotQA define it."""
-    given, wanted = (words_of(_ARTICLES.sub(" ", text.lower())) for text in (one, other))
+    """The F-measure of the words of two texts without articles, as SQuAD and HotpotQA define it.
+
+    >>> token_f1("A", "A"), token_f1("the", "A"), token_f1("The cat", "cat")
+    (1.0, 0.0, 1.0)
+    """
+    given, wanted = _words_of_both(one, other, _words_without_articles, words_of)
     if not given or not wanted:
         return float(given == wanted)
     return 2 * (Counter(given) & Counter(wanted)).total() / (len(given) + len(wanted))

@@ -174,6 +174,9 @@ MCQA = {"options": [{"A": "Rome"}, {"B": "Paris"}], "expected_answer": "B"}
 CALL = {"type": "function_call", "name": "find", "arguments": '{"a": 1}'}
 
 
+TWICE = {"options": [{"A": "Rome"}, {"B": "Paris"}, {"B": "Oslo"}], "expected_answer": "B"}
+
+
 def responses_body(text: str, **task: Any) -> dict[str, Any]:
     """A body as NeMo Gym's agents and axolotl send it."""
     content = [{"type": "output_text", "text": text, "annotations": []}]
@@ -213,8 +216,11 @@ def test_nemo_gym_gets_its_body_back_with_a_reward(http: httpx.Client) -> None:
     assert answer == body
 
 
-def test_nemo_gym_is_told_that_a_task_cannot_be_judged(http: httpx.Client) -> None:
-    answer = post(http, "/verify", responses_body("4", expected_answer=""))
+@pytest.mark.parametrize(("text", "task"), [("4", {"expected_answer": ""}), ("B", TWICE)])
+def test_nemo_gym_is_told_that_a_task_cannot_be_judged(
+    http: httpx.Client, text: str, task: dict[str, Any]
+) -> None:
+    answer = post(http, "/verify", responses_body(text, **task))
     assert (answer["reward"], answer["outcome"]) == (0.0, "unverifiable")
     assert answer["_ng_failure_class"] == "judge_failed"
 

@@ -175,6 +175,10 @@ def test_without_jieba_chinese_is_refused_by_name(monkeypatch: pytest.MonkeyPatc
         ("\uff41 a \uff41 a A", "a a a a a"),
         ("caf\u00e9 cafe\u0301 caf\u00e9 cafe\u0301", "cafe cafe cafe cafe"),
         ("x\ufe00 x\ufe01 x x\u034f", "x x x x"),
+        ("a\u3164b a\u1160b a\uffa0b ab", "ab ab ab ab"),
+        ("x\U000e0041 x\U000e0100 x x\u2800", "x x x x"),
+        ("x\u206a x\u061c x\ufff9 x\u180b", "x x x x"),
+        ("ab\u200c\u200bab\u200b\u200cab ab", "ab ab ab ab"),
     ],
 )
 def test_a_word_is_the_same_however_it_is_encoded(text: str, twin: str) -> None:

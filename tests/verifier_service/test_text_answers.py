@@ -440,6 +440,7 @@ def test_a_text_that_denies_something_is_compared_with_the_choices(
         ({"answer": "A", "choices": ["London", 7]}, "bad_reference"),
         ({"answer": "A", "choices": ["x"] * 27}, "bad_reference"),
         ({"answer": "A", "choices": {"1": "London"}}, "bad_reference"),
+        ({"answer": "A", "choices": {"a": "London", "A": "Paris"}}, "bad_reference"),
     ],
 )
 def test_a_reference_that_is_no_letter_is_unverifiable(reference: Any, reason: str) -> None:

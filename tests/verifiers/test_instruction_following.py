@@ -460,6 +460,10 @@ def test_rows_are_read_as_their_data_sets_ship_them(reference: dict[str, Any]) -
             },
             "N: expected a whole number",
         ),
+        (
+            row("length_constraints:number_words", num_words=0, relation="less than"),
+            "nothing is there less than 0 times",
+        ),
         ({"instructions": []}, "expected a list of 1 to 64 constraints"),
         ({"instructions": "__import__('os')"}, "a text that is no JSON"),
         (

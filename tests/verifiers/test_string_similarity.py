@@ -254,6 +254,20 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "reward-verifier[similarity]" in error.value.message
 
 
+@pytest.mark.parametrize("metric", ["token_f1", "rouge_l"])
+@pytest.mark.parametrize(("answer", "other"), [("+", "-"), ("A", "..."), ("∞", "?!"), ("the", "A")])
+def test_a_reference_without_words_is_met_by_itself_alone(
+    metric: Any, answer: str, other: str
+) -> None:
+    assert outcome(answer, answer, metric=metric) == (1, "similar")
+    assert outcome(other, answer, metric=metric) == (0, "not_similar")
+
+
+def test_white_space_before_a_prefix_refuses_no_answer() -> None:
+    assert outcome("pre x", " pre x", prefix=" pre ") == (1, "similar")
+    assert outcome("x", " pre x", prefix=" pre ") == (0, "no_prefix")
+
+
 def test_items_are_those_of_the_last_list() -> None:
     assert items_in("none") is None
     assert items_in("[a] then {b, c}") == ["b", "c"]

@@ -307,6 +307,101 @@ def read_by_both(text: str) -> bool:
     return found(text) == found(text.encode())
 
 
+@pytest.mark.parametrize(
+    ("document_format", "text", "twin"),
+    [
+        ("yaml", "1: b\n0x1: a", "1: a\n2: b"),
+        ("yaml", "1: b\n1.0: a", "1: a\n1.5: b"),
+        ("yaml", "{1: b, 0b1: a}", "{1: a, 0b10: b}"),
+        ("yaml", "1: b\n'1': a", "1: a\n'2': b"),
+        ("yaml", "'1': b\n1: a", "'1': a\n2: b"),
+        ("yaml", "~: b\nnull: a", "1: a"),
+    ],
+)
+def test_keys_of_one_value_are_a_key_twice(document_format: Any, text: str, twin: str) -> None:
+    options: dict[str, Any] = {"format": document_format, "paths": ["1"]}
+    assert outcome(text, {"value": {"1": "a"}}, **options) == (0, "not_a_document")
+    assert outcome(twin, {"value": {"1": "a"}}, **options) == (1, "matched")
+
+
+def test_a_merged_key_may_be_given_anew() -> None:
+    text = "base: &b {1: x, 2: y}\nown: {<<: *b, 1: z}"
+    wanted = {"base": {"1": "x", "2": "y"}, "own": {"1": "z", "2": "y"}}
+    assert outcome(text, {"value": wanted}, format="yaml") == (1, "matched")
+
+
+LONG = f"0x{'f' * 5000}"
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"type": "string"},
+        {"multipleOf": 0.5},
+        {"multipleOf": 3},
+        {"minimum": 1, "maximum": 2},
+        {"enum": [1]},
+        {"uniqueItems": True, "maxItems": 1},
+    ],
+)
+@pytest.mark.parametrize(
+    ("document_format", "text"),
+    [
+        *(("yaml", f"a: {number}") for number in (".nan", ".inf", "-.inf", "[.nan, .inf]")),
+        *(("toml", f"a = {number}") for number in ("nan", "inf", "-inf", LONG, f"[{LONG}, 1]")),
+        ("json", f'{{"a": {"9" * 4001}}}'),
+    ],
+)
+def test_no_number_leaves_a_document_without_a_verdict(
+    document_format: Any, text: str, rule: dict[str, Any]
+) -> None:
+    schema = {"properties": {"a": {"type": ["number", "array"], **rule}}}
+    found = outcome(text, {"schema": schema}, format=document_format)
+    assert found in [(0, "invalid"), (0, "not_a_document")]
+
+
+def test_a_text_that_no_float_holds_is_no_number() -> None:
+    schema = {"properties": {"a": {"type": "number", "multipleOf": 0.5}}}
+    assert outcome("<a>9e999</a>", {"schema": schema}, format="xml") == (0, "invalid")
+    assert outcome("<a>9e99</a>", {"schema": schema}, format="xml") == (1, "matched")
+
+
+@pytest.mark.parametrize(
+    ("text", "divisor", "is_multiple"),
+    [
+        ("19.99", 0.01, True),
+        ("4.02", 0.01, True),
+        ("0.07", 0.01, True),
+        ("1e300", 0.01, True),
+        ("9" * 290, 0.5, True),
+        ("6", 3, True),
+        ("6.0", 3, True),
+        ("19.995", 0.01, False),
+        ("0.07", 0.02, False),
+        ("7", 3, False),
+        ("1e-320", 0.01, False),
+    ],
+)
+def test_a_multiple_is_one_in_decimals(text: str, divisor: float, is_multiple: bool) -> None:
+    for draft in ("draft-04", "draft-07"):
+        schema = {"$schema": f"http://json-schema.org/{draft}/schema#", "multipleOf": divisor}
+        found = judge(JsonSchema(), {"schema": schema}, text)
+        assert found.score == is_multiple
+    assert outcome(text, {"schema": {"multipleOf": divisor}})[0] == is_multiple
+
+
+def test_a_number_that_equals_no_other_can_be_met() -> None:
+    assert outcome("a: .nan", {"value": "a: .nan"}, format="yaml") == (1, "matched")
+    assert outcome("a: 1", {"value": "a: .nan"}, format="yaml") == (0, "different")
+    assert outcome("a: .nan", {"value": "a: 1"}, format="yaml") == (0, "different")
+
+
+def test_a_tolerance_of_a_number_beyond_floats_is_none() -> None:
+    wanted, options = {"value": {"a": 10**400}}, {"tolerance": 0.5}
+    assert outcome('{"a": 1}', wanted, **options) == (0, "different")
+    assert outcome(json.dumps({"a": 10**400}), wanted, **options) == (1, "matched")
+
+
 def test_fields_give_a_share_and_more_fields_cost() -> None:
     options = {"scoring": "fields"}
     wrong = {**VALUE, "age": 37}

@@ -295,6 +295,7 @@ def test_an_underscore_that_markdown_escapes_is_one() -> None:
             "get_weather({'city': Rome})",
             "get_weather(city='Rome') only tells the weather of today.",
         ),
+        ("get_weather(city='Rome', da", "get_weather(city) needs a city (which one?"),
     ],
 )
 def test_an_answer_that_begins_with_a_call_of_a_known_tool_is_no_silence(
@@ -306,9 +307,39 @@ def test_an_answer_that_begins_with_a_call_of_a_known_tool_is_no_silence(
     assert outcome(honest, known) == (1, "equal")
 
 
+@pytest.mark.parametrize(
+    ("hidden", "honest"),
+    [
+        ('{"name": "f", "arguments": {"a": 1', '{"name": the f of mathematics'),
+        ('[{"name": "f", "arguments": {"a": 1}}', "[1, 2"),
+        ('{"name": "f", "arguments": {"a": NaN}}', '{"value": NaN}'),
+        ('{"name": "f", "arguments": {"a": 1, "a": 2}}', '{"a": 1, "a": 2}'),
+        ('{"name": "f", "arguments": ' + "[" * 5000 + "]" * 5000 + "}", "[" * 5000 + "]" * 5000),
+        ('{"name": "f", "arguments": 3}', '{"arguments": 3}'),
+        ('{"function": {"name": "f", "arguments": "{"}}', '{"function": "sin", "at": 0'),
+        ('{"id": "1", "type": "function", "function": {"name": "f"', '{"id": "1", "type": "user"'),
+        ('```json\n{"name": "f", "arguments": {', '```json\n{"city": "Rome",'),
+        ('{"tool_calls": [{"name": "f", "arguments": ', '{"tool_calls": 0, '),
+        ('<TOOL_CALL>{"name": "f", "arguments": {}}</TOOL_CALL>', "<B>It is sunny.</B>"),
+    ],
+)
+def test_json_that_begins_as_a_call_is_no_silence(hidden: str, honest: str) -> None:
+    assert outcome(hidden, NONE) == (0, "malformed")
+    assert outcome(hidden, ONE) == (0, "malformed")
+    assert outcome(honest, NONE) == (1, "equal")
+
+
+@pytest.mark.parametrize("before", ["\ufeff", "\u200b\n", "\u3164 "])
+def test_a_call_may_stand_behind_characters_that_show_nothing(before: str) -> None:
+    assert outcome(before + json.dumps(WEATHER), ONE) == (1, "equal")
+    assert outcome(before + json.dumps(WEATHER), NONE) == (0, "unwanted_call")
+    assert outcome(before + "It is sunny.", NONE) == (1, "equal")
+
+
 def test_many_brackets_before_no_call_take_linear_time() -> None:
     known = judge_of({**NONE, "tools": TOOLS})
-    for piece in ("[", " ", "get_weather(", "\n", "```", "\\_", "<function_call>"):
+    pieces = ("[", " ", "get_weather(", "\n", "```", "\\_", "<function_call>")
+    for piece in (*pieces, '{"a":"b",', "\u200b"):
         assert_linear(known, piece)
 
 

@@ -132,7 +132,11 @@ def _words(text: str) -> str:
 
 
 def merged(options: Any) -> Any:
-    """NeMo Gym's options, `[{"A": "Paris"}, {"B": "Rome"}]`, as one object."""
+    """NeMo Gym's options, `[{"A": "Paris"}, {"B": "Rome"}]`, as one object.
+
+    Options of which two have one letter stay as they are, for the verifier to refuse.
+    """
     if isinstance(options, list) and all(isinstance(option, dict) for option in options):
-        return {letter: text for option in options for letter, text in option.items()}
+        found = {letter: text for option in options for letter, text in option.items()}
+        return found if len(found) == sum(map(len, options)) else options
     return options

@@ -134,6 +134,9 @@ def check_of(name: str, arguments: Mapping[str, Any]) -> CheckResponse:
         if value is None and parameter.default is not inspect.Parameter.empty:
             continue
         given[parameter.name] = _read(name, parameter.name, value, hints[parameter.name])
+    is_less = any(hints[key] == CountRelation and one == "less than" for key, one in given.items())
+    if is_less and 0 in given.values():
+        raise BadArguments(f"{name}: nothing is there less than 0 times")
     check = partial(function, **given)
     fewest = FEWEST_WORDS[name]
     return partial(_with_words, check, fewest) if fewest else check

@@ -53,11 +53,13 @@ _SIGNS_OF_SYNTAX = frozenset('"\\<&')
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});", re.IGNORECASE)
 BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 """Letters, marks and signs that have no ink; Unicode's category of format has the others."""
-# A character that shows something: no white space, sign of control, format or blank.
-_INK = re.compile(
-    rf"[^\s\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
-    rf"\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef{BLANKS}]"
+NO_INK = (
+    "\xad\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
+    rf"\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef{BLANKS}"
 )
+"""Characters of format and blanks that show nothing, inside the brackets of a pattern."""
+# A character that shows something: no white space, sign of control, format or blank.
+_INK = re.compile(rf"[^\s\x00-\x1f\x7f-\x9f{NO_INK}]")
 _JOINERS = "\u200c\u200d\ufe0f"
 """Characters that shape signs and emoji; they stay between signs that are not Latin."""
 # Letters that look like Latin ones: the Cyrillic one in `c?t`.

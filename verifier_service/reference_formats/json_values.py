@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import math
 from typing import Any
 
 from verifier_service import strict_json
 
 MAX_LITERAL_CHARACTERS = 100_000
 """Longest text that is read as a Python literal."""
+MAX_NUMBER_BITS = 10_000
+"""Largest whole number. Python writes none of more than 4,300 digits in base 10, so a message about
+one would fail; literals, TOML and YAML have such numbers in base 16."""
 
 
 def json_value(value: Any) -> Any:
@@ -33,19 +37,37 @@ def _literal(text: str) -> Any:
     if len(text) > MAX_LITERAL_CHARACTERS:
         return None
     try:
-        found = ast.literal_eval(text.strip())
+        tree = ast.parse(text.strip(), mode="eval")
+        found = ast.literal_eval(tree)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return None
-    return found if _is_json(found) else None
+    return found if _is_json(found) and not _has_key_twice(tree) else None
+
+
+def _has_key_twice(tree: ast.Expression) -> bool:
+    """Whether an object of a literal names a key twice, of which Python takes the last value.
+
+    JSON with a key twice would else be read as a literal, because `strict_json` refuses it.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
+            if len(set(keys)) < len(keys):
+                return True
+    return False
 
 
 def _is_json(value: Any) -> bool:
-    """Whether a literal is made of what JSON has; sets, bytes and complex numbers are not."""
+    """Whether a literal is made of what JSON has; sets, bytes and infinity are not."""
     if isinstance(value, dict):
         return all(isinstance(key, str) for key in value) and all(map(_is_json, value.values()))
     if isinstance(value, list | tuple):
         return all(map(_is_json, value))
-    return value is None or isinstance(value, str | int | float)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, int):
+        return value.bit_length() <= MAX_NUMBER_BITS
+    return value is None or isinstance(value, str)
 
 
 def is_answer(value: Any) -> bool:

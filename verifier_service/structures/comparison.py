@@ -79,12 +79,22 @@ def _is_same_leaf(found: Any, wanted: Any, tolerance: float) -> bool:
     if isinstance(wanted, bool) or isinstance(found, bool):
         return found is wanted
     if isinstance(wanted, int | float) and isinstance(found, int | float):
-        return found == wanted or (
-            tolerance > 0
-            and math.isfinite(_float(found))
-            and abs(_float(found) - _float(wanted)) <= tolerance * abs(_float(wanted))
+        return (
+            found == wanted
+            or _is_nan(found, wanted)
+            or (
+                tolerance > 0
+                and math.isfinite(_float(found))
+                and math.isfinite(_float(wanted))
+                and abs(_float(found) - _float(wanted)) <= tolerance * abs(_float(wanted))
+            )
         )
     return type(found) is type(wanted) and bool(found == wanted)
+
+
+def _is_nan(*numbers: float) -> bool:
+    """Whether all numbers are the one of YAML and TOML that does not equal itself."""
+    return all(isinstance(one, float) and math.isnan(one) for one in numbers)
 
 
 def _float(number: float) -> float:
@@ -109,13 +119,14 @@ def _typed(found: Any, wanted: Any) -> Any:
 
 
 def number_in(text: str) -> Any:
-    """The number that a text is, else the text."""
+    """The number that a text is, else the text; no float holds `1e999`."""
     if len(text) > 300 or _NUMBER.fullmatch(text) is None:
         return text
     try:
         return int(text)
     except ValueError:
-        return float(text)
+        number = float(text)
+        return number if math.isfinite(number) else text
 
 
 def has_same_rows(found: Any, wanted: Sequence[Any], tolerance: float, *, texts: bool) -> bool:

@@ -18,6 +18,7 @@ from xml.parsers import expat
 import yaml
 
 from verifier_service import strict_json, strict_yaml
+from verifier_service.reference_formats.json_values import MAX_NUMBER_BITS
 
 DocumentFormat = Literal["json", "yaml", "toml", "xml", "csv", "markdown_table"]
 
@@ -59,6 +60,8 @@ def _check_bounds(value: Any) -> None:
         num_values += 1
         if depth > MAX_DEPTH or num_values > MAX_VALUES:
             raise BadDocument("too many values, or nested too deeply")
+        if isinstance(inside, int) and inside.bit_length() > MAX_NUMBER_BITS:
+            raise BadDocument("a number is too long")
         if isinstance(inside, dict):
             left += [(one, depth + 1) for one in inside.values()]
         elif isinstance(inside, list):
@@ -134,7 +137,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         if not all(isinstance(key, str | int | float | bool) for key in value):
             raise BadDocument("a key that is no text")
-        return {str(key): _plain(one) for key, one in value.items()}
+        found = {str(key): _plain(one) for key, one in value.items()}
+        if len(found) < len(value):
+            raise BadDocument("a number and a text that are one key")
+        return found
     if isinstance(value, list):
         return [_plain(one) for one in value]
     if isinstance(value, datetime | date | time):

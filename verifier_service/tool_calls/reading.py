@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from verifier_service.answer_text import without_end_tokens
+from verifier_service.instructions.visible import NO_INK
 from verifier_service.tool_calls.call import MAX_CALLS, BadCall, ToolCall, call_of, parsed
 from verifier_service.tool_calls.model_forms import (
     call_in_tag,
@@ -25,6 +26,18 @@ _TAG = re.compile(r"<(/?)(?:tool_call|function_call)>")
 # A fenced block that is all of a text: the inside of "```json\n[]\n```".
 _FENCED = re.compile(
     r"```[ \t]*(?:json|python|tool_call|tool_code)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL
+)
+# White space and characters that show nothing, such as a byte order mark, before a text.
+_NO_INK_BEFORE = re.compile(rf"\A[\s{NO_INK}]+")
+_MEMBER = r"\"\w{1,20}\"\s{0,9}:\s{0,9}"
+# The beginning of a call in JSON, whose end may be missing: `[{"name": "f", "arguments": {"a": 1`,
+# `{"type": "function", "function": {`.
+_JSON_CALL = re.compile(
+    rf"(?:```\w{{0,20}}\s{{1,9}})?[\[{{\s]{{1,20}}(?:\"tool_calls\"\s{{0,9}}:[\[{{\s]{{1,20}})?"
+    rf"(?:{_MEMBER}\"[^\"\\\n]{{0,200}}\"\s{{0,9}},\s{{0,9}}){{0,3}}"
+    r"\"(?:function\"\s{0,9}:\s{0,9}\{"
+    r"|name\"\s{0,9}:\s{0,9}\"[^\"\\\n]{1,200}\"\s{0,9},\s{0,9}"
+    r"\"(?:arguments|parameters|args)\"\s{0,9}:)"
 )
 # Python's parser warns of nothing else: the `\d` of `"\d"`, the `1o` of `1or 2`.
 _WARNED = re.compile(r"\\|[0-9][A-Za-z_]")
@@ -50,7 +63,7 @@ def calls_in(text: str, form: CallForm = "auto") -> list[ToolCall]:
         return _tagged(text)
     if form == "tagged":
         return []
-    text = without_end_tokens(text).lstrip()
+    text = _NO_INK_BEFORE.sub("", without_end_tokens(text), count=1)
     if form == "auto" and (text.startswith("[TOOL_CALLS]") or not text.startswith(("{", "["))):
         found = model_calls(text, _certain_python_calls)
         if found is not None:
@@ -60,6 +73,8 @@ def calls_in(text: str, form: CallForm = "auto") -> list[ToolCall]:
         found = _json_calls(inside, is_certain=form == "json")
         if found is not None:
             return found
+    if form == "auto" and _JSON_CALL.match(inside):
+        raise BadCall("JSON that begins as a call, and cannot be read as one")
     if form in ("auto", "python"):
         return _python_calls(inside, is_certain=form == "python")
     return []
@@ -69,7 +84,7 @@ def calls_in(text: str, form: CallForm = "auto") -> list[ToolCall]:
 # the `<|DSML|invoke name="f">` of DeepSeek V3.2, LangChain's `"action_input": {}`.
 _OTHER_FORM = re.compile(
     r"\[TOOL_(?:CALLS?|REQUEST)\]"
-    r"|<\|?/?(?:tool_calls?|function_calls?|tool_use|python_tag)(?:_\w{1,20})?\|?>"
+    r"|<\|?/?(?i:tool_calls?|function_calls?|tool_use|python_tag)(?:_\w{1,20})?\|?>"
     r"|<[|｜]tool[_▁]calls?|<(?:\w{1,20}:)?invoke\s+name=|<function(?:=|\s+name=)\w"  # noqa: RUF001
     r"|<[|｜]DSML[|｜]|\"action_input\"\s?:"  # noqa: RUF001
     r"|<\|channel\|>(?:commentary|analysis)\s+to=|<\|start\|>assistant\s+to=|```(?:tool_code|tool_call)\b"
@@ -93,11 +108,15 @@ def refuse_other_forms(text: str, tool_names: Iterable[str] = ()) -> None:
 
 
 def _call_at_start(tool_names: Sequence[str]) -> re.Pattern[str]:
-    """The pattern of a list of calls, or of a line that is one: `[get_weather(city=home)]`."""
+    """The pattern of a list of calls, of a line that is one, or of one whose end is missing.
+
+    Such as `[get_weather(city=home)]` and `get_weather(city=`.
+    """
     names = "|".join(re.escape(name).replace("_", r"\\?[_.]") for name in tool_names)
     return re.compile(
         rf"\s*(?:```\w*\s+)?['\"]?"
-        rf"(?:\[\s*['\"]?(?:{names})\(|(?:{names})\((?:[^\n]*\)['\"]?[,;]?)?[ \t]*(?:\n|\Z))"
+        rf"(?:\[\s*['\"]?(?:{names})\(|(?:{names})\((?:[^\n]*\)['\"]?[,;]?)?[ \t]*(?:\n|\Z)"
+        rf"|(?:{names})\([^)]*\Z)"
     )
 
 

@@ -550,6 +550,8 @@ def _choices(choices: object) -> dict[str, str]:
         is_letter = len(letter) == 1 and letter in string.ascii_letters
         if not is_letter or not isinstance(text, str):
             raise bad("choices", "expected at most 26 texts in a list, or texts by letter")
+        if letter.upper() in found:
+            raise bad("choices", f"two options have the letter {letter.upper()}")
         found[letter.upper()] = text
     return found
 

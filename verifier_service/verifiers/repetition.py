@@ -15,6 +15,7 @@ from pydantic import Field, field_validator
 
 from verifier_service import chinese_words
 from verifier_service.completion import Completion
+from verifier_service.instructions.visible import NO_INK
 from verifier_service.reason import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
@@ -27,10 +28,9 @@ MAX_WORD_CHARACTERS = 64
 PIECE_CHARACTERS = 8
 _SLICE = 256
 """Characters that are brought to a normal form at a time."""
-# Characters of format that show nothing, which only an attempt to escape scatters over a text.
-_NO_INK = re.compile(
-    "[\xad\u034f\u180e\u200c-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]+"
-)
+# Characters that show nothing, which only an attempt to escape scatters over a text. The space of
+# no width is left: it separates words.
+_NO_INK = re.compile(rf"(?:(?!\u200b)[{NO_INK}])+")
 
 # A mark that is a word of its own, as in WORD: `!`.
 MARK = re.compile(r"[^\w\s]")

@@ -97,9 +97,7 @@ class StringSimilarity(TextVerifier):
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Read the reference, and return the judge of completions."""
         wanted = self._wanted(reference)
-        prefix = reference.get("prefix", "")
-        if not isinstance(prefix, str):
-            raise bad("prefix", "expected a text")
+        prefix = _prefix(reference)
         longest = self._longest(wanted)
         contained = WantedTexts([visible(text) or text for text in wanted])
         similarity = self._similarity_to(wanted)
@@ -147,12 +145,10 @@ class StringSimilarity(TextVerifier):
 
     def _wanted(self, reference: Mapping[str, Any]) -> list[str]:
         """The texts of the reference. Raises Unverifiable."""
-        prefix = reference.get("prefix", "")
         if self.metric == "set_f1":
             return [self._cased(text) for text in _items(reference)]
-        texts = acceptable_answers(reference)
-        if isinstance(prefix, str):
-            texts = [text.strip().removeprefix(prefix) for text in texts]
+        prefix = _prefix(reference)
+        texts = [text.strip().removeprefix(prefix) for text in acceptable_answers(reference)]
         texts = [self._cased(text) for text in texts]
         if not all(texts) or max(map(len, texts)) > MAX_ANSWER_CHARACTERS:
             raise bad("answer", f"expected texts of 1 to {MAX_ANSWER_CHARACTERS} characters")
@@ -166,6 +162,17 @@ class StringSimilarity(TextVerifier):
 
     def _cased(self, text: str) -> str:
         return text if self.case_sensitive else text.lower()
+
+
+def _prefix(reference: Mapping[str, Any]) -> str:
+    """The text before the answer, which has lost the white space at its start. Raises Unverifiable.
+
+    White space at the prefix's own start would refuse every answer.
+    """
+    prefix = reference.get("prefix", "")
+    if not isinstance(prefix, str):
+        raise bad("prefix", "expected a text")
+    return prefix.lstrip()
 
 
 def _items(reference: Mapping[str, Any]) -> list[str]:

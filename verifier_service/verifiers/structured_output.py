@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -27,6 +28,7 @@ from verifier_service.structures.comparison import (
     first_row_difference,
     has_same_rows,
     is_same,
+    leaves,
     share_of_fields,
     typed_by_schema,
 )
@@ -244,6 +246,16 @@ def _broken_rule(schema: Any, *, texts: bool) -> Callable[[Any], BrokenRule | No
         validator = validator_of(schema)
     except BadSchema as error:
         raise bad("schema", str(error)) from error
-    if not texts:
-        return lambda value: first_broken_rule(validator, value)
-    return lambda value: first_broken_rule(validator, typed_by_schema(value, schema))
+    if texts:
+        return lambda value: first_broken_rule(validator, typed_by_schema(value, schema))
+    return lambda value: _number_of_no_json(value) or first_broken_rule(validator, value)
+
+
+def _number_of_no_json(document: Any) -> BrokenRule | None:
+    """The `type` of the first number that JSON has not, which would be within all bounds."""
+    from verifier_service.schema_validation import BrokenRule  # noqa: PLC0415  as above
+
+    for path, value in leaves(document):
+        if isinstance(value, float) and not math.isfinite(value):
+            return BrokenRule.at("type", path)
+    return None
