@@ -7,6 +7,7 @@ posts by itself is read by `verifier_service.compat.label`.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Real
@@ -29,6 +30,8 @@ def reference_of(label: Any) -> dict[str, Any]:
     | any other object | the object itself |
     | JSON text of an object with keys (`{}` is an answer, the empty set) | the object's |
     | None, or NaN as pandas has it for a missing value | `{}` |
+    | JSON text of an object with a key twice, or with `NaN` or `1e999`, which readers take for \
+different ones | `{}`, which is unverifiable |
 
     Arrays and scalars of numpy count as the lists and numbers that they hold.
 
@@ -38,7 +41,10 @@ def reference_of(label: Any) -> dict[str, Any]:
     {'tests': {'inputs': ['3'], 'outputs': ['9']}}
     """
     if isinstance(label, str):
-        label = _object_in(label) or label
+        try:
+            label = _object_in(label) or label
+        except _FlawedObject:
+            return {}
     label = without_arrays(label)
     if is_missing(label):
         return {}
@@ -173,11 +179,37 @@ def naming_columns(selections: Sequence[Mapping[str, Any] | None]) -> Iterator[N
         ) from error
 
 
+class _FlawedObject(Exception):
+    """A JSON text holds an object that readers may take for different ones."""
+
+
 def _object_in(text: str) -> dict[str, Any] | None:
+    """The object that a JSON text holds; None for another text. Raises _FlawedObject."""
     if not text.lstrip().startswith("{"):
         return None
+    flaws: list[str] = []
+
+    def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            flaws.append("a key twice")
+        return found
+
+    def read_number(digits: str) -> float:
+        number = float(digits)
+        if math.isinf(number):
+            flaws.append(digits)
+        return number
+
     try:
-        found = json.loads(text)
+        found = json.loads(
+            text,
+            object_pairs_hook=read_object,
+            parse_constant=flaws.append,
+            parse_float=read_number,
+        )
     except (ValueError, RecursionError):
         return None
+    if flaws:
+        raise _FlawedObject
     return found if isinstance(found, dict) else None

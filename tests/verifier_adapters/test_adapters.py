@@ -24,6 +24,7 @@ from verifier_adapters import areal, ms_swift, prime_verifiers, ray, rllm, skyrl
 from verifier_adapters.client import Verifier, verifier_given
 from verifier_adapters.reference import reference_of
 from verifier_service.compat import label
+from verifier_service.compat.completions import UnusableReference
 
 ROOT = Path(__file__).parents[2]
 RIGHT, WRONG = r"\boxed{4}", r"\boxed{5}"
@@ -199,6 +200,21 @@ def test_programs_are_judged_by_tests_as_data_sets_have_them() -> None:
 )
 def test_adapters_and_service_read_labels_alike(given: Any) -> None:
     assert reference_of(given) == label.reference_of(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "twin"),
+    [
+        ('{"answer": "4", "answer": "5"}', '{"answer": "4", "other": "5"}'),
+        ('{"answer": "4", "a": {"b": 1, "b": 2}}', '{"answer": "4", "a": {"b": 1}}'),
+        ('{"answer": NaN}', '{"answer": "NaN"}'),
+        ('{"answer": 1e999}', '{"answer": 1e99}'),
+    ],
+)
+def test_a_label_that_readers_take_for_different_ones_is_none(given: str, twin: str) -> None:
+    assert reference_of(given) == {}
+    assert isinstance(label.reference_of(given), UnusableReference)
+    assert reference_of(twin) == label.reference_of(twin) == json.loads(twin)
 
 
 RAY_ADAPTER = "ray.py"
