@@ -247,6 +247,22 @@ HOSTILE: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("items", "text", "other"),
+    [
+        (["He woke.", "He ate."], "1. He woke.\n2. He ate.", "1. He ate.\n2. He woke."),
+        (["He woke.", "He ate."], '["He woke.", "He ate."]', '["He ate.", "He woke."]'),
+        (["He woke", "He ate"], "- **He woke.**\n- He ate.", "- He woke.\n- He sat."),
+        ([".5", "5"], "1. .5\n2. 5", "1. 5\n2. 5"),
+        ([".5", "5"], ".5 > 5", "5 > .5"),
+    ],
+)
+def test_a_period_ends_an_item_and_begins_a_number(items: Any, text: str, other: str) -> None:
+    assert outcome({"puzzle": "order", "order": items}, text) == (1, "solved")
+    assert outcome({"puzzle": "order", "order": items}, other) == (0, "different")
+    assert outcome({"puzzle": "set", "items": items}, text) == (1, "solved")
+
+
 @pytest.mark.parametrize(("reference", "text", "reason"), HOSTILE)
 def test_a_hostile_answer_scores_0(reference: dict[str, Any], text: str, reason: str) -> None:
     assert outcome(reference, text) == (0, reason)

@@ -242,10 +242,10 @@ def grid(reference: Reference) -> PuzzleChecker:
 
 def order(reference: Reference) -> PuzzleChecker:
     """The checker of orderings: the items at their places."""
-    wanted = _items(reference, "order")
+    wanted = _without_periods(_items(reference, "order"))
 
     def check(text: str) -> PuzzleFinding:
-        given = items_in(text)
+        given = _without_periods(items_in(text))
         right = sum(one == other for one, other in zip(given, wanted, strict=False))
         return PuzzleFinding(right / max(len(given), len(wanted)))
 
@@ -254,8 +254,13 @@ def order(reference: Reference) -> PuzzleChecker:
 
 def item_set(reference: Reference) -> PuzzleChecker:
     """The checker of sets, such as the nodes of a graph: their F-measure."""
-    wanted = _items(reference, "items")
-    return lambda text: PuzzleFinding(set_f1(items_in(text), wanted))
+    wanted = _without_periods(_items(reference, "items"))
+    return lambda text: PuzzleFinding(set_f1(_without_periods(items_in(text)), wanted))
+
+
+def _without_periods(items: list[str]) -> list[str]:
+    """The items without periods at their ends, which sentences have and lists of lines lose."""
+    return [one.rstrip(" .") or one for one in items]
 
 
 def edges(reference: Reference) -> PuzzleChecker:

@@ -110,11 +110,12 @@ def _items_of_lines(text: str) -> list[str]:
             break
         marked.append(line[mark.end() :])
     if marked:
-        return [plain(line.strip("*` .")) for line in reversed(marked)]
-    last = (lines or [""])[-1].rpartition(":")[2].strip(" *`.$\\{}")
+        return [plain(line.lstrip("*` ").rstrip("*` .")) for line in reversed(marked)]
+    last = (lines or [""])[-1].rpartition(":")[2].lstrip(" *`$\\{").rstrip(" *`.$\\}")
     if last.startswith("(") and last.endswith(")"):
         last = last[1:-1]
-    return [item for one in _BETWEEN.split(last) if (item := plain(one.strip(" *`.\"'")))]
+    parts = (one.lstrip(" *`\"'").rstrip(" *`.\"'") for one in _BETWEEN.split(last))
+    return [item for part in parts if (item := plain(part))]
 
 
 def pairs_in(text: str) -> list[tuple[str, str]]:
