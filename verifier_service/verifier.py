@@ -36,7 +36,8 @@ from verifier_service.reason import EngineReason, Reason
 
 MAX_EXTRACTED_CHARACTERS = 1000
 MAX_WEIGHT = 1e6
-"""Far above any use, and far below where the sum of weighted scores overflows."""
+"""Largest weight, and largest penalty that a request can choose: far above any use, and far below
+where the sum of weighted scores overflows."""
 
 
 OpenQuestion = str

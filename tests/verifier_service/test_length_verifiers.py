@@ -128,7 +128,7 @@ def test_repetition_takes_a_penalty_of_any_size(max_penalty: float) -> None:
     verifier = Repetition(ngram_size=2, max_penalty=max_penalty)
     assert judge(verifier, {}, "that that that that that").score == 0.75 * max_penalty
     assert verifier.score_if_killed == max_penalty
-    for wrong in (1.0, float("-inf"), float("nan")):
+    for wrong in (1.0, -1e308, float("-inf"), float("nan")):
         with pytest.raises(ValidationError):
             Repetition(max_penalty=wrong)
 
@@ -276,6 +276,13 @@ def test_an_unreadable_reference_scores_only_for_open_r1() -> None:
     with pytest.raises(Unverifiable) as raised:
         judge(CosineLength(), {"answer": "$$"}, "2")
     assert raised.value.reason == "bad_reference"
+
+
+def test_a_length_that_no_float_holds_is_refused() -> None:
+    with pytest.raises(ValidationError, match="less than or equal to 1000000000"):
+        CosineLength(max_length=10**400)
+    longest = CosineLength(max_length=10**9, unit="tokens")
+    assert judge(longest, {"answer": "4"}, "4", num_tokens=10**9).score == 0.5
 
 
 def test_cosine_length_counts_tokens_where_it_is_told_to() -> None:

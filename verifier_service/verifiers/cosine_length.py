@@ -16,6 +16,9 @@ from verifier_service.reason import Reason
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 from verifier_service.verifiers.correctness import RewardsLength
 
+MAX_LENGTH = 10**9
+"""Far above any completion, and a length that a float holds."""
+
 
 class CosineLengthReason(Reason):
     """Reasons of `cosine_length`; `details.length` has the length."""
@@ -52,7 +55,10 @@ class CosineLength(RewardsLength, TextVerifier):
         "open-r1 calls it, and a reference that it cannot read gives 1",
     )
     max_length: int = Field(
-        default=1000, gt=0, description="length from which the score stays the same"
+        default=1000,
+        gt=0,
+        le=MAX_LENGTH,
+        description="length from which the score stays the same",
     )
     min_value_wrong: float = Field(
         default=-1.0, ge=-1, le=1, description="score of a wrong completion of length 0"

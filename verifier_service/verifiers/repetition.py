@@ -17,7 +17,7 @@ from verifier_service import chinese_words
 from verifier_service.completion import Completion
 from verifier_service.instructions.visible import NO_INK
 from verifier_service.reason import Reason
-from verifier_service.verifier import Judge, Judgement, TextVerifier
+from verifier_service.verifier import MAX_WEIGHT, Judge, Judgement, TextVerifier
 
 # A word: `apple`, `中`, `!`. A sign of a script without spaces is a word of its own, and so is
 # punctuation: else text without white space would escape the penalty.
@@ -70,6 +70,7 @@ class Repetition(TextVerifier):
     ngram_size: int = Field(default=3, ge=1, le=100, description="number of words in an n-gram")
     max_penalty: float = Field(
         default=-1.0,
+        ge=-MAX_WEIGHT,
         le=0,
         allow_inf_nan=False,
         description="score that endless repetition approaches, of any size below 0",

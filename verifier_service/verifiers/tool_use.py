@@ -15,7 +15,7 @@ from verifier_service.patterns import compiled
 from verifier_service.reason import Reason
 from verifier_service.tool_calls.call import MAX_CALLS, BadCall
 from verifier_service.tool_calls.reading import calls_in
-from verifier_service.verifier import Judge, Judgement, TextVerifier
+from verifier_service.verifier import MAX_WEIGHT, Judge, Judgement, TextVerifier
 
 FAILURE = (
     # Error: there is no file    [ERROR] refused    <error>no such tool</error>    fatal: no branch
@@ -84,6 +84,7 @@ class ToolUse(TextVerifier):
     count_repeats: bool = Field(default=True, description="whether repeated calls are penalised")
     max_penalty: float = Field(
         default=-1.0,
+        ge=-MAX_WEIGHT,
         le=0,
         allow_inf_nan=False,
         description="score where every call fails or repeats, of any size below 0",
