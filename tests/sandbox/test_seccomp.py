@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import errno
+import re
 import struct
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from verifier_service.sandbox.probes import NUMBERS
 from verifier_service.sandbox.seccomp import ARCHITECTURES, assemble
 from verifier_service.sandbox.system_calls import (
     CALLS,
@@ -19,6 +22,10 @@ from verifier_service.sandbox.system_calls import (
     SystemCall,
 )
 
+HEADERS = {
+    "x86_64": "x86_64-linux-gnu/asm/unistd_64.h",
+    "aarch64": "asm-generic/unistd.h",  # one for all newer architectures
+}
 ALLOW, KILL, REFUSE = 0x7FFF0000, 0x80000000, 0x00050000
 MACHINES = sorted(ARCHITECTURES)
 SIGCHLD, SIGKILL = 17, 9
@@ -447,6 +454,29 @@ def test_a_filter_that_permits_tcp_permits_nothing_else(
         assert found == REFUSE | errno.EPERM, arguments
     if name not in CALLS:
         assert all(decide(machine, number, *it) == REFUSE | errno.EPERM for it in allowed)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_numbers_are_those_of_the_kernels_headers(machine: str) -> None:
+    """No test here runs on another architecture, where a wrong number permits another call."""
+    header = Path("/usr/include", HEADERS[machine])
+    if not header.exists():
+        pytest.skip(f"{header} is missing: on Debian and Ubuntu, apt install linux-libc-dev")
+    text = header.read_text()
+    known = {
+        name: int(number) for name, number in re.findall(r"#define __NR_(\w+)[ \t]+(\d+)", text)
+    }
+    # #define __NR3264_fstatat 79    #define __NR_newfstatat __NR3264_fstatat
+    shared = dict(re.findall(r"#define __NR3264_(\w+)[ \t]+(\d+)", text))
+    for name, other in re.findall(r"#define __NR_(\w+)[ \t]+__NR3264_(\w+)", text):
+        if other in shared:
+            known.setdefault(name, int(shared[other]))
+    tables = [CALLS, CALLS_OF_NATIVE, CALLS_OF_LOOPBACK, *CALLS_OF_RUNTIMES.values()]
+    for calls in tables:
+        for name, number in numbers(machine, calls).items():
+            assert number == known.get(name), name
+    for name, both in NUMBERS.items():
+        assert both[("x86_64", "aarch64").index(machine)] == known[name], name
 
 
 def test_an_unknown_machine_has_no_filter() -> None:
