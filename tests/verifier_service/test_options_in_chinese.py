@@ -215,6 +215,36 @@ def test_a_likely_option_is_chosen(text: str, reason: MultipleChoiceReason) -> N
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "因此,$x=2$,选项B正确。",
+        "解得x=2。所以选项B是正确的。",
+        "由图可知x=2,故选项B是正确答案。",
+        "因此,正确答案是选项B,它在区间$[-3,3]$上是偶函数。",
+    ],
+)
+def test_an_option_that_the_end_calls_right_is_chosen(text: str) -> None:
+    assert judge(MultipleChoice(), {"answer": "B"}, text).reason == "equal"
+    assert judge(MultipleChoice(), {"answer": "A"}, text).reason == "different"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "题目要求找错误的说法。A项错误。因此,选项B正确。",
+        "因此,选项B不正确。",
+        "因此,选项B正确。选项C也正确。",
+        "若x=2,选项B正确。",
+        "小明认为x=2,选项B正确。",
+        "不能说x=2,选项B正确。",
+        "所以,选项B正确?",
+    ],
+)
+def test_an_option_that_is_one_of_several_judged_or_supposed_is_not_chosen(text: str) -> None:
+    assert judge(MultipleChoice(), {"answer": "B"}, text).score == 0.0
+
+
+@pytest.mark.parametrize(
     "piece",
     [
         "B\uff0c或者",

@@ -65,14 +65,20 @@ def boxes_in(text: str) -> list[tuple[int, int, str]] | None:
 # Words before a box that only name it: `I put it in `, `as you asked, in a `, `答案放在`.
 _NAMES_IT = re.compile(
     r"(?:\b(?:in|within|inside|into|using|use|with|an?|the|of|by|as|your|my)[ ]*"
-    r"|放在|放入|写在|填在|用|[`\"'“])[$`\"'“]*$",
+    r"|放在|放入|写在|填在|用|[`\"'“])(?:[$`\"'“]|\\\()*$",
     re.IGNORECASE,
 )
 
 
+# A command for text without any: the `\\text{}` of `\\boxed{\\text{}}`.
+_EMPTY_TEXT = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\{\s{0,9}\}")
+
+
 def is_mention(text: str, start: int, inside: str) -> bool:
     """Whether an empty box is only named: the one of `my answer is within \\boxed{}`."""
-    return not FILLED.search(inside) and bool(_NAMES_IT.search(text, max(0, start - 30), start))
+    if FILLED.search(_EMPTY_TEXT.sub("", inside)):
+        return False
+    return bool(_NAMES_IT.search(text, max(0, start - 30), start))
 
 
 def _has_damaged_box(text: str) -> bool:

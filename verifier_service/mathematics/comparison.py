@@ -287,6 +287,8 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
         return True
     if same_series(left.text, right.text, rules.tolerance):
         return True
+    if _are_different_digits(left, right):
+        return False
     if not left.values or not right.values:
         return False if _marks(left.text) != _marks(right.text) else _same_unread(left, right)
     verdicts = [same_value(one, other, rules) for one in left.values for other in right.values]
@@ -295,6 +297,31 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
     if None in verdicts and _marks(left.text) != _marks(right.text):
         return False
     return None if None in verdicts else False
+
+
+# Digits and letters in one word, a digit behind a letter: the `1d5a5` of base 14. A power of ten in
+# a program (`1e5`) is a number.
+_DIGITS_AND_LETTERS = re.compile(
+    r"(?!\d{1,30}[eE]\d)(?=\w{3})[0-9]*[A-Za-z]+[0-9][0-9A-Za-z]*", re.ASCII
+)
+
+
+def _are_different_digits(left: AnswerReading, right: AnswerReading) -> bool:
+    """Whether two texts are digits in a base that differ, or one of them is and the other is 0.
+
+    As products `1d5a5` would be `1a5d5`, and `8hf0` would be 0.
+    """
+    texts = [unwrapped(one.text) for one in (left, right)]
+    in_base = [_DIGITS_AND_LETTERS.fullmatch(text) is not None for text in texts]
+    if not any(in_base) or not all(map(_is_without_unit, (*left.values, *right.values))):
+        return False
+    if all(in_base):
+        return texts[0].casefold() != texts[1].casefold()
+    return any(one.number is not None and one.number.value == 0 for one in (left, right))
+
+
+def _is_without_unit(value: Value) -> bool:
+    return isinstance(value, Quantity) and value.unit is None
 
 
 def _differ_in_derivatives(left: str, right: str) -> bool:

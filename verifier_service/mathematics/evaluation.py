@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -385,6 +385,27 @@ MAX_SCALE_BITS = 400
 """Most bits of such a size."""
 
 
+_NARROW_AND_WIDE = tuple(Fraction(2) ** power for power in (-2, -4, -6, -9, 4, 7, 10))
+"""Sizes of further points for two expressions that are real at few of the others."""
+
+
+def _further_points(
+    names: Sequence[str], left: Expression, right: Expression
+) -> Iterator[dict[str, Fraction]]:
+    """More points, near 0 and far from it, for domains such as those of `\\sqrt{1-9x^2}`.
+
+    They follow from the expressions, as the first ones do.
+    """
+    seed = "\1".join(sorted((_written(left), _written(right)))).encode()
+    source = random.Random(hashlib.blake2b(seed).digest())
+    for scale in _NARROW_AND_WIDE:
+        for sign in (1, -1):
+            yield {
+                name: sign * scale * Fraction(source.randrange(98, 194), _POINT_DENOMINATOR)
+                for name in names
+            }
+
+
 def _may_bend(expression: Expression) -> bool:
     """Whether an expression of variables can be one function here and another one elsewhere.
 
@@ -576,7 +597,8 @@ def _same_numerically(
             return None
     is_complex = has_symbol(left, "i") or has_symbol(right, "i")
     num_equal = num_different = num_decisive = 0
-    for is_equal, is_real in _comparisons(left, right, names, tolerance, is_complex=is_complex):
+    first = points(names, left, right)
+    for is_equal, is_real in _comparisons(left, right, first, tolerance, is_complex=is_complex):
         if is_real or is_complex:
             if not is_equal:
                 return False
@@ -585,11 +607,38 @@ def _same_numerically(
             num_equal += 1
         else:
             num_different += 1
+    if num_decisive < 2 and not is_complex:
+        further = _equal_where_real(left, right, names, tolerance)
+        if not all(further):
+            return False
+        if _agree_beyond_reals(left, right, first, tolerance):
+            num_decisive += len(further)
     if num_decisive >= 2:
         return None if _num_nested_powers(left) != _num_nested_powers(right) else True
     if num_different:
         return None if num_decisive else False
     return True if num_equal + num_decisive >= 2 else None
+
+
+def _equal_where_real(
+    left: Expression, right: Expression, names: Sequence[str], tolerance: float
+) -> list[bool]:
+    """Whether values are equal at each of the further points at which both are real."""
+    further = _further_points(names, left, right)
+    found = _comparisons(left, right, further, tolerance, is_complex=False)
+    return [is_equal for is_equal, is_real in found if is_real]
+
+
+def _agree_beyond_reals(
+    left: Expression, right: Expression, at: Iterable[dict[str, Fraction]], tolerance: float
+) -> bool:
+    """Whether complex values agree too, at points where `x^{100}` and `e^{-x}` are not tiny.
+
+    Near 0 the first is lost among 50 digits, and far from it the second.
+    """
+    found = _comparisons(left, right, at, tolerance, is_complex=True)
+    verdicts = [is_equal for is_equal, _ in found]
+    return len(verdicts) >= 2 and all(verdicts)
 
 
 def _num_nested_powers(expression: Expression) -> int:
@@ -608,13 +657,13 @@ def _num_nested_powers(expression: Expression) -> int:
 def _comparisons(
     left: Expression,
     right: Expression,
-    names: Sequence[str],
+    at: Iterable[dict[str, Fraction]],
     tolerance: float,
     *,
     is_complex: bool,
 ) -> Iterator[tuple[bool, bool]]:
     """Whether values are equal, and whether both are real, at each point that defines both."""
-    for point in points(names, left, right):
+    for point in at:
         try:
             if not is_complex and any(leaves_the_reals(one, point) for one in (left, right)):
                 continue

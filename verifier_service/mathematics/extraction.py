@@ -354,6 +354,15 @@ def _is_undone_box(text: str, start: int, end: int) -> bool:
 
 # The rest of a line behind four hashes, as in GSM8K: the `72` of `#### 72`.
 _HASHES = re.compile(r"####[ \t]*([^\n]*)")
+# Hashes that close a line as a heading of Markdown may: the ` ####` of `#### 72 ####`.
+_CLOSING_HASHES = re.compile(r"(?:[ \t]{1,9}#{1,9}|(?<=[\d.)$%])#{2,9})\Z")
+# Hashes inside the marks of a line that has them already: the `####` of `#### **#### 72**`.
+_INNER_HASHES = re.compile(r"\A([*$]{1,3})####[ \t]{0,9}(?=[^\s#])")
+
+
+def _without_more_hashes(found: re.Match[str]) -> str:
+    """The rest of a line behind hashes, without those that say nothing more."""
+    return _CLOSING_HASHES.sub("", _INNER_HASHES.sub(r"\1", found[1].strip()))
 
 
 def _hashes(text: str) -> Extraction | None:
@@ -361,7 +370,7 @@ def _hashes(text: str) -> Extraction | None:
         return None
     found = list(_HASHES.finditer(text))
     last = found[-1]
-    line = last[1].strip()
+    line = _without_more_hashes(last)
     is_heading = line.startswith("#") or (
         bool(WORD.match(line)) and bool(text[last.end() :].strip(BLANK))
     )
@@ -372,7 +381,7 @@ def _hashes(text: str) -> Extraction | None:
     if is_undone(text, last.start(1)):
         return Extraction("hashes", NOTHING)
     if len(found) > 1 and not text[found[-2].end() : last.start()].strip(BLANK):
-        statements = dict.fromkeys((trimmed(found[-2][1]), trimmed(line)))
+        statements = dict.fromkeys(map(trimmed, (_without_more_hashes(found[-2]), line)))
         joint: Joint = "or" if len(statements) > 1 else "list"
         return Extraction("hashes", tuple(statements), joint, position=last.start())
     statement = amount_of_sentence(line) or trimmed(line)

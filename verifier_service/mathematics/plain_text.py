@@ -264,7 +264,7 @@ def unwrapped(text: str) -> str:
             text = next(inside for inside in match.groups() if inside is not None)
         if text.startswith(("\\boxed{", "\\fbox{")) and text.endswith("}"):
             text = text[text.index("{") + 1 : -1]
-        text = text.rstrip(",;^。．")
+        text = text.rstrip(",;^。．।۔")
         if text.endswith("!") and _is_exclamation(text):
             text = text.rstrip("!")
         if text == before:

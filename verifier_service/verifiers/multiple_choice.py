@@ -93,7 +93,7 @@ class MultipleChoice(TextVerifier):
                 )
                 letters = {opening} if opening else set()
                 answer = replace(answer, statement=opening or answer.text, offered="")
-            letters = letters or named_otherwise(answer, text)
+            letters = letters or named_otherwise(answer, text) or _called_right_in_chinese(text)
             if letters and answer.also:
                 letters |= set(answer.also)
             if letters:
@@ -216,8 +216,9 @@ def _without_offers(text: str) -> tuple[str, str]:
     return main, letters[-1] if letters else ""
 
 
-# The letters and brackets of full width of Chinese and Japanese, and the narrow ones for them.
-_NARROW = {0xFF08: "(", 0xFF09: ")", 0xFF0C: ",", 0xFF0E: "."} | {
+# The letters and brackets of full width of Chinese and Japanese, and the full stops of Hindi and
+# Urdu, with the narrow ones for them.
+_NARROW = {0xFF08: "(", 0xFF09: ")", 0xFF0C: ",", 0xFF0E: ".", 0x0964: ".", 0x06D4: "."} | {
     code + 0xFEE0: chr(code) for code in map(ord, string.ascii_letters)
 }
 
@@ -232,18 +233,31 @@ def _own_text(text: str) -> str:
     return text if after is None else without_next_question(after)
 
 
-_QUOTED = r"[\"'\u2018\u201c]([A-Z])[\"'\u2019\u201d](?!\w)"
-# A letter between quotes, which words call an option in the second one: `"B"`, `The answer is "B"`.
+_OPEN_QUOTE, _CLOSE_QUOTE = r"[\"'\u2018\u201c\u300c\u300e]", r"[\"'\u2019\u201d\u300d\u300f]"
+_UNQUOTED = r"[^\"'\u2018\u2019\u201c\u201d\u300c-\u300f\n]"
+_QUOTED = rf"{_OPEN_QUOTE}([A-Z])([.):]\s{_UNQUOTED}{{1,300}})?{_CLOSE_QUOTE}(?!\w)"
+# A letter between quotes, which words call an option in the second one: `"B"`, `The answer is "B"`,
+# `**Answer**: "B. Paris"`, `答え:「B」`.
 _QUOTED_LETTER = re.compile(rf"(?<!\w){_QUOTED}")
 _QUOTED_OPTION = re.compile(
-    rf"\b(?:is|[Oo]ption|[Cc]hoice|[Ll]etter|[Aa]nswer:?)[*\s]{{1,3}}{_QUOTED}"
+    rf"(?:\b(?:is|[Oo]ption|[Cc]hoice|[Ll]etter)|\b[Aa]nswer\**[:\uff1a]?|答[え案]\**[:\uff1a是为は]?)"
+    rf"[*\s]{{0,3}}{_QUOTED}"
 )
+# An announced letter whose quotes go around all of it: `'Answer: B'`.
+_QUOTED_ANNOUNCEMENT = re.compile(rf"{_OPEN_QUOTE}(Answer: ?\(?[A-Z]\)?){_CLOSE_QUOTE}(?!\w)")
+# The only key of an object in JSON whose beginning is lost: the line `answer": "B"`.
+_LOST_BEGINNING = re.compile(r'^[ \t]{0,9}answer"[ ]?:[ ]?"([A-Z])"[ \t}]{0,9}$', re.MULTILINE)
+# The word for an option between an announcement and its letter: the `选项` of `答案是选项B`.
+_NAMED_OPTION = re.compile(r"(?<=答案[是为:\uff1a])选项\s?(?=\(?[A-J](?![A-Za-z]))")
 
 
 def _with_plain_letters(text: str) -> str:
     """The text with narrow letters, and without quotes around those of options."""
-    text = text if text.isascii() else text.translate(_NARROW)
-    return _QUOTED_LETTER.sub(r"\1", text) if _QUOTED_OPTION.search(text) else text
+    if not text.isascii():
+        text = _NAMED_OPTION.sub("", text.translate(_NARROW))
+    if "nswer" in text:
+        text = _LOST_BEGINNING.sub(r"answer: \1", _QUOTED_ANNOUNCEMENT.sub(r"\1", text))
+    return _QUOTED_LETTER.sub(r"\1\2", text) if _QUOTED_OPTION.search(text) else text
 
 
 # A later line that offers another option: `Alternatively, C.`.
@@ -297,10 +311,18 @@ def _ends_with_options(text: str) -> bool:
 
     >>> _ends_with_options("Which?\\nA) London\\nB) Paris"), _ends_with_options("A) London\\n\\nB")
     (True, False)
+    >>> _ends_with_options("It grows.\\nA\\nB"), _ends_with_options("B\\nIt grows.\\nB")
+    (True, False)
     """
+    from verifier_service.mathematics.option_letters import single_letter  # noqa: PLC0415
+
     lines = [line.strip(" \t\r*-") for line in (after_reasoning(text) or "").strip().split("\n")]
+    lines = [line for line in lines if line]
+    alone = set(map(single_letter, lines[-2:]))
+    if len(alone) == 2 and None not in alone:
+        return True
     letters: list[str] = []
-    for line in reversed([line for line in lines if line]):
+    for line in reversed(lines):
         if not _OPTION.match(line) or len(letters) > len(string.ascii_uppercase):
             break
         letters = _OPTION.findall(line) + letters
@@ -377,6 +399,35 @@ def _letter_at_end(line: str) -> str | None:
         return None
     letter = match["behind"] or match["before"]
     return letter if set(_ANY_LETTER.findall(line)) <= {letter} else None
+
+
+# An option that the last Chinese words of a text call right: `,选项B是正确的。`
+_RIGHT_IN_CHINESE = re.compile(
+    r"[,;:。\s故此以]选项\s?\(?(?P<letter>[A-J])\)?\s?是?正确的?(?:答案|选项)?[。.!\s*]{0,9}\Z"
+)
+# An option that Chinese words call right or wrong: `A项错误`.
+_JUDGED_IN_CHINESE = re.compile(
+    r"([A-J])\)?\s?(?:选?项)?(?:的?(?:说法|描述|叙述))?[是也都均]?(?:不?正确|不?对|有误|错|不符)"
+)
+# Words of a sentence that supposes, doubts, denies or reports: `若x=2`, `小明认为`.
+_NOT_SAID_IN_CHINESE = re.compile(r"[若如假设非不难未]|可能|也许|或许|似乎|认为|觉得|以为|说")
+
+
+def _called_right_in_chinese(text: str) -> set[str]:
+    """The only option of a text that is called right or wrong, if its end calls it right.
+
+    >>> _called_right_in_chinese("所以x=2,选项B正确。")
+    {'B'}
+    >>> _called_right_in_chinese("A错误。所以x=2,选项B正确。")  # perhaps the wrong one is asked for
+    set()
+    """
+    if "选项" not in text:
+        return set()
+    match = _RIGHT_IN_CHINESE.search(text, max(0, len(text) - MAX_WORDS_CHARACTERS))
+    if match is None or set(_JUDGED_IN_CHINESE.findall(text)) != {match["letter"]}:
+        return set()
+    sentence = re.split(r"[。\n]", text[: match.start() + 1])[-1]
+    return set() if _NOT_SAID_IN_CHINESE.search(sentence) else {match["letter"]}
 
 
 _BEFORE_TEXT = (
@@ -516,10 +567,16 @@ def _without_dollars(text: str) -> str:
     return " ".join(text.replace("$", " ").casefold().split())
 
 
+# A horizontal rule of Markdown: `---`.
+_RULE = re.compile(r"-{3,99}|\*{3,99}|_{3,99}")
+
+
 def _last_line(text: str) -> str:
-    """The last line that has a sign, without those of a heading; a fence is none."""
+    """The last line that has a sign, without those of a heading; a fence or a rule is none."""
     lines = [line.strip() for line in text.split("\n")]
-    last = next((line for line in reversed(lines) if line.strip("`~")), "")
+    last = next(
+        (one for one in reversed(lines) if one.strip("`~") and not _RULE.fullmatch(one)), ""
+    )
     return _HEADING.sub("", last, count=1) if last.startswith("#") else last
 
 
