@@ -304,7 +304,8 @@ def driver(directory: Path, script: str) -> Path:
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ("exit 1", "non-zero exit status 1"),
+        ("exit 1", "libc.a: status 1"),
+        ("echo no disk >&2; exit 1", "libc.a: no disk"),
         ("echo libc.a", "no static C library: install it"),
         ("echo /nowhere/libc.a", "g\\+\\+ needs /nowhere/libc.a, which is not in"),
         ("echo $0", "would start 0 programs, not 3"),
@@ -315,4 +316,13 @@ def test_a_compiler_that_is_not_whole_is_missing(
 ) -> None:
     driver(no_toolchain, script)
     with pytest.raises(ToolchainError, match=message):
+        LANGUAGES["cpp"].toolchain()
+
+
+def test_a_compiler_that_does_not_end_is_missing(
+    no_toolchain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installed_toolchains, "_QUERY_SECONDS", 0.2)
+    driver(no_toolchain, "exec /bin/sleep 5")
+    with pytest.raises(ToolchainError, match=r"g\+\+ does not end within 0.2 s"):
         LANGUAGES["cpp"].toolchain()

@@ -845,5 +845,11 @@ def run_tool(*command: str, directory: str = "/") -> subprocess.CompletedProcess
             timeout=_QUERY_SECONDS,
             check=True,
         )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise ToolchainError(f"{shlex.join(command)}: {error}") from error
+    except OSError as error:
+        raise ToolchainError(f"{command[0]} cannot be started: {error.strerror}") from error
+    except subprocess.TimeoutExpired as error:
+        raise ToolchainError(f"{command[0]} does not end within {error.timeout:g} s") from error
+    except subprocess.CalledProcessError as error:
+        first_line = error.stderr.strip().partition("\n")[0]
+        said = first_line or f"status {error.returncode}"
+        raise ToolchainError(f"{shlex.join(command)}: {said}") from error
