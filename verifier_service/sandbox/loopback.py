@@ -126,16 +126,24 @@ class Loopback:
         _checked("unshare", _libc.unshare(_NEWNET))
         self._is_away = True
         for name, value in _SETTINGS.items():
-            setting = os.open(name, os.O_WRONLY | os.O_CLOEXEC, dir_fd=self._settings)
-            try:
-                os.write(setting, value.encode())
-            finally:
-                os.close(setting)
+            self._set(name, value)
         with socket.socket(fileno=self._open(socket.AF_INET, socket.SOCK_STREAM, 0)) as any_socket:
             lo = bytearray(_INTERFACE.pack(b"lo", 0))
             fcntl.ioctl(any_socket, _GET_FLAGS, lo)
             _, flags = _INTERFACE.unpack(lo)
             fcntl.ioctl(any_socket, _SET_FLAGS, _INTERFACE.pack(b"lo", flags | _UP))
+
+    def _set(self, name: str, value: str) -> None:
+        try:
+            setting = os.open(name, os.O_WRONLY | os.O_CLOEXEC, dir_fd=self._settings)
+        except FileNotFoundError as error:
+            # Linux 6.1 shows no net/core to a namespace that root did not make.
+            what = f"this kernel does not let users set net/{name} of their own networks"
+            raise OSError(errno.ENOENT, what) from error
+        try:
+            os.write(setting, value.encode())
+        finally:
+            os.close(setting)
 
     def _open(self, family: int, kind: int, protocol: int) -> int:
         zero = ctypes.c_long(0)
