@@ -55,6 +55,21 @@ def test_another_option_between_quotes_is_another_option(text: str, expected: st
     assert chosen("B", text) == expected
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'The format is "Answer: B".',
+        'It is wrong to say "Answer: B".',
+        'End your reply with "Answer: B" if the second one fits.',
+        '"Answer: B" is what a careless reader would say.',
+    ],
+)
+def test_an_announcement_between_quotes_inside_a_sentence_announces_nothing(text: str) -> None:
+    assert chosen("B", text) == "no_answer"
+    assert chosen("A", f"{text} Answer: A") == "equal"
+    assert chosen("B", f'The second one fits. "Answer: B"\n{text}') != "different"
+
+
 def test_a_text_behind_a_letter_between_quotes_counts() -> None:
     assert chosen("B", 'answer: "B. Oslo"', ["Bergen", "Oslo"]) == "equal"
     assert chosen("A", 'answer: "A. Oslo"', ["Bergen", "Oslo"]) == "ambiguous_answer"
@@ -76,6 +91,10 @@ def test_a_rule_behind_an_option_is_no_line_of_it(rule: str) -> None:
         ("A\nC\nB", "ambiguous_answer"),
         ("B\nB", "equal"),
         ("A\nNo, both grow.\nB", "equal"),
+        ("(A)\nB.", "ambiguous_answer"),
+        ("B\n(B)", "equal"),
+        ("The force is twice as large as\nV\nB", "equal"),
+        ("We solve for\nx\nB", "equal"),
         ("A\nB\nAnswer: B", "equal"),
     ],
 )
@@ -98,11 +117,49 @@ def test_letters_in_lines_of_their_own_choose_none_of_them(text: str, expected: 
         "پاسخ: {}",
         "సమాధానం: {}",
         "Відповідь: {}",
+        "Отже, правильна відповідь: {}",
+        "सही उत्तर: {}",
+        "Both grow.\n## इसलिए सही उत्तर: {}",
+        "**Відповідь:** {}) Рим",
+        "**Jibu:** {}. Roma",
     ],
 )
 def test_words_of_more_languages_announce_an_option(announced: str) -> None:
     assert chosen("B", announced.format("B")) == "equal"
     assert chosen("B", announced.format("C")) == "different"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "Неправильна відповідь: A",
+        "Можлива відповідь: A",
+        "Неправильный ответ: A",
+        "गलत उत्तर: A",
+        "ভুল উত্তর: A",
+        "తప్పు సమాధానం: A",
+        "ليست الإجابة: A",
+    ],
+)
+def test_words_for_a_wrong_answer_announce_none(wrong: str) -> None:
+    assert chosen("A", wrong) != "equal"
+    assert chosen("A", f"{wrong}\nB") == "different"
+    assert chosen("B", f"{wrong}\nB") == "equal"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "উত্তর: A (বা B)",
+        "Jibu: A. Au labda B.",
+        "Відповідь: A — неправильно",
+        "उत्तर: A (या B)",
+        "Jibu: A au B",
+    ],
+)
+def test_an_option_of_more_languages_that_is_denied_or_one_of_two_is_none(text: str) -> None:
+    assert chosen("A", text) == "no_answer"
+    assert chosen("B", text) == "no_answer"
 
 
 # Numbers
@@ -173,7 +230,9 @@ def test_words_that_change_or_bound_a_number_change_it(text: str, right: str) ->
     assert reason(right, f"<answer>{text}</answer>") == "different"
 
 
-@pytest.mark.parametrize("piece", ["#", "#### ", "**####", '"A. b', "'Answer: A", 'answer": "'])
+@pytest.mark.parametrize(
+    "piece", ["#", "#### ", "**####", '"A. b', "'Answer: A", 'answer": "', "Jibu: B) ", ",* "]
+)
 def test_marks_take_linear_time(piece: str) -> None:
     assert_linear(extract, piece)
     assert_linear(lambda text: judge(MultipleChoice(), {"answer": "B"}, text), piece)

@@ -238,6 +238,10 @@ def test_an_option_that_the_end_calls_right_is_chosen(text: str) -> None:
         "小明认为x=2,选项B正确。",
         "不能说x=2,选项B正确。",
         "所以,选项B正确?",
+        "没有证据表明,选项B正确。",
+        "本题选错误的一项。所以,选项B正确。",
+        "题目问哪个是错误的。经分析,选项B正确。",
+        "A、B都对,故选项B正确。",
     ],
 )
 def test_an_option_that_is_one_of_several_judged_or_supposed_is_not_chosen(text: str) -> None:
@@ -256,6 +260,7 @@ def test_an_option_that_is_one_of_several_judged_or_supposed_is_not_chosen(text:
         "B",
         " ",
         "C也对,",
+        "选项B正确,选",
         "备选答案:C、",
     ],
 )

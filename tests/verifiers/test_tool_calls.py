@@ -320,6 +320,9 @@ def test_an_answer_that_begins_with_a_call_of_a_known_tool_is_no_silence(
         ('{"id": "1", "type": "function", "function": {"name": "f"', '{"id": "1", "type": "user"'),
         ('```json\n{"name": "f", "arguments": {', '```json\n{"city": "Rome",'),
         ('{"tool_calls": [{"name": "f", "arguments": ', '{"tool_calls": 0, '),
+        ('{"name": "f", "args": {"a": 1', '{"name": "make", "args": ["-j4"]}'),
+        ('{"name": "f", "parameters": {"a": NaN}}', '{"name": "f", "parameters": ["x", "y"]}'),
+        ('{"type": "function", "function": {', '{"type": "map", "function": {"domain": "R"}}'),
         ('<TOOL_CALL>{"name": "f", "arguments": {}}</TOOL_CALL>', "<B>It is sunny.</B>"),
     ],
 )

@@ -300,10 +300,14 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
 
 
 # Digits and letters in one word, a digit behind a letter: the `1d5a5` of base 14. A power of ten in
-# a program (`1e5`) is a number.
+# a program (`1e5`) is a number; `m1m2`, `2x3x5` and `sin30cos60` are products.
 _DIGITS_AND_LETTERS = re.compile(
-    r"(?!\d{1,30}[eE]\d)(?=\w{3})[0-9]*[A-Za-z]+[0-9][0-9A-Za-z]*", re.ASCII
+    r"(?!\d{1,30}e\d)(?!([k-z])\d(?:\1\d){1,30}\Z|\d{1,30}(?:x\d{1,30}){2,30}\Z)"
+    r"(?![0-9a-z]{0,30}(?:sin|cos|tan|log|pi))(?=\w{3})[0-9]*[a-z]+[0-9][0-9a-z]*",
+    re.ASCII,
 )
+# Zero as programs write it in a base: `0x0`.
+_ZERO_OF_PROGRAM = re.compile(r"0[xbo]0+")
 
 
 def _are_different_digits(left: AnswerReading, right: AnswerReading) -> bool:
@@ -311,13 +315,18 @@ def _are_different_digits(left: AnswerReading, right: AnswerReading) -> bool:
 
     As products `1d5a5` would be `1a5d5`, and `8hf0` would be 0.
     """
-    texts = [unwrapped(one.text) for one in (left, right)]
+    texts = [_word_of_digits(one) for one in (left, right)]
     in_base = [_DIGITS_AND_LETTERS.fullmatch(text) is not None for text in texts]
     if not any(in_base) or not all(map(_is_without_unit, (*left.values, *right.values))):
         return False
-    if all(in_base):
-        return texts[0].casefold() != texts[1].casefold()
-    return any(one.number is not None and one.number.value == 0 for one in (left, right))
+    return texts[0] != texts[1] if all(in_base) else "0" in texts
+
+
+def _word_of_digits(answer: AnswerReading) -> str:
+    """The text of an answer in small letters; `0` for each way to write zero."""
+    text = unwrapped(answer.text).casefold()
+    is_zero = answer.number is not None and answer.number.value == 0
+    return "0" if is_zero or _ZERO_OF_PROGRAM.fullmatch(text) else text
 
 
 def _is_without_unit(value: Value) -> bool:

@@ -26,12 +26,14 @@ _CLAIM = (
 )
 # Doubt that is not denied itself: that of `I doubt`, not that of `no doubt`, `without a doubt`.
 _DOUBT = r"(?<!no )(?<!without )(?<!without a )doubt"
+# "Wrong" before a noun in other languages: `Неправильный ответ`, `गलत उत्तर`.
+_WRONG_IN_OTHER_LANGUAGES = r"неправильн\w{1,2}|неверн\w{2}|невірн\w|хибн\w|falsche|गलत|ভুল|తప్పు"
 _ARTICLES = r"(?:[ ]+(?:the|an?|my|our|your|final))*"
 # A denial or a condition right before `answer is 5`: `n't think that the ` in `I don't think that
 # the answer is`, the `if the ` of `if the answer is`.
 # Nothing that ends a clause may come between: `I am not sure, but the answer is 5` denies nothing.
 _DISOWNING = (
-    rf"(?:\b(?:wrong|incorrect)"
+    rf"(?:\b(?:wrong|incorrect|{_WRONG_IN_OTHER_LANGUAGES})"
     rf"|\b(?:wrong|incorrect|false)[ ]+(?:to[ ]+{_CLAIM}(?:[ ]+that)?|that){_ARTICLES}"
     rf"|\b{_DOUBT}(?:s|ed|ful)?(?:[ ]+that)?{_ARTICLES}"
     rf"|(?:\bnot|\bcannot|n['’]t)[ ]+(?:be[ ]+)?{_CLAIM}(?:[ ]+(?:that|if|whether))?{_ARTICLES}"

@@ -538,8 +538,10 @@ _REASON = re.compile(r"[\s,;]+(?:because|since)\b.*", re.IGNORECASE)
 # The end of a statement behind its letter: the `です。` of `Bです。`, the `, since` of `B, since`.
 _NEUTRAL_END = r"(?=[)）\]]?\s*(?:です|입니다|이다|项|項|选项)?\s*(?:[.。!！,，;；(（【\n]|$))"
 # The word for an answer before a letter, and no denial between them: `respuesta correcta es B`.
+# It is not called wrong: `Неправильный ответ: B`.
 _FOREIGN_ANSWER = (
-    r"\b(?i:respuesta|réponse|risposta|resposta|antwort|ответ|odpowiedź|jawaban|cevap)"
+    r"\b(?i:(?<!неправильный )(?<!неверный )(?<!falsche ))"
+    r"(?i:respuesta|réponse|risposta|resposta|antwort|ответ|odpowiedź|jawaban|cevap)"
     r"(?:\s+(?!(?i:no|pas|nicht|non|não|не|nie|bukan|incorrect\w*|falsch\w*|fausse?|неверн\w*)\b)[^\W\d_]+){0,4}\s*[:：]?\s*[(（\[]?([A-Z])\b"
     rf"{_NEUTRAL_END}"
 )

@@ -31,13 +31,13 @@ _FENCED = re.compile(
 _NO_INK_BEFORE = re.compile(rf"\A[\s{NO_INK}]+")
 _MEMBER = r"\"\w{1,20}\"\s{0,9}:\s{0,9}"
 # The beginning of a call in JSON, whose end may be missing: `[{"name": "f", "arguments": {"a": 1`,
-# `{"type": "function", "function": {`.
+# `{"type": "function", "function": {`. Other JSON has lists: `{"name": "make", "args": ["-j4"]}`.
 _JSON_CALL = re.compile(
     rf"(?:```\w{{0,20}}\s{{1,9}})?[\[{{\s]{{1,20}}(?:\"tool_calls\"\s{{0,9}}:[\[{{\s]{{1,20}})?"
     rf"(?:{_MEMBER}\"[^\"\\\n]{{0,200}}\"\s{{0,9}},\s{{0,9}}){{0,3}}"
-    r"\"(?:function\"\s{0,9}:\s{0,9}\{"
+    r"\"(?:function\"\s{0,9}:\s{0,9}\{\s{0,9}(?:\"name\"|\Z)"
     r"|name\"\s{0,9}:\s{0,9}\"[^\"\\\n]{1,200}\"\s{0,9},\s{0,9}"
-    r"\"(?:arguments|parameters|args)\"\s{0,9}:)"
+    r"\"(?:arguments\"\s{0,9}:|(?:parameters|args)\"\s{0,9}:\s{0,9}(?:\{|\Z)))"
 )
 # Python's parser warns of nothing else: the `\d` of `"\d"`, the `1o` of `1or 2`.
 _WARNED = re.compile(r"\\|[0-9][A-Za-z_]")

@@ -243,8 +243,12 @@ _QUOTED_OPTION = re.compile(
     rf"(?:\b(?:is|[Oo]ption|[Cc]hoice|[Ll]etter)|\b[Aa]nswer\**[:\uff1a]?|答[え案]\**[:\uff1a是为は]?)"
     rf"[*\s]{{0,3}}{_QUOTED}"
 )
-# An announced letter whose quotes go around all of it: `'Answer: B'`.
-_QUOTED_ANNOUNCEMENT = re.compile(rf"{_OPEN_QUOTE}(Answer: ?\(?[A-Z]\)?){_CLOSE_QUOTE}(?!\w)")
+# A sentence that is an announced letter between quotes: `'Answer: B'`. Others tell how to answer:
+# `The format is "Answer: B".`
+_QUOTED_ANNOUNCEMENT = re.compile(
+    rf"(?:^|(?<=[.!?]\s)){_OPEN_QUOTE}(Answer: ?\(?[A-Z]\)?){_CLOSE_QUOTE}(?=[\s.*]{{0,9}}$)",
+    re.MULTILINE,
+)
 # The only key of an object in JSON whose beginning is lost: the line `answer": "B"`.
 _LOST_BEGINNING = re.compile(r'^[ \t]{0,9}answer"[ ]?:[ ]?"([A-Z])"[ \t}]{0,9}$', re.MULTILINE)
 # The word for an option between an announcement and its letter: the `选项` of `答案是选项B`.
@@ -300,6 +304,8 @@ _CALLED_LETTER = re.compile(
 )
 # The letter before an option's text: the `A) ` of `A) London`, not of `A) is wrong`.
 _OPTION = re.compile(r"(?:^|(?<=\s))\(?([A-Z])[).:][ \t]+(?!is\b)(?=\S)")
+# Two lines that are letters of different options, no variables: `A\n(B)`, not `x\nB`.
+_TWO_LETTERS = re.compile(r"\(?([A-J])[).]?\n\(?(?!\1)[A-J][).]?", re.IGNORECASE)
 # The signs of a heading: the `## ` of `## B`.
 _HEADING = re.compile(r"#{1,6}\s+")
 _KEYS = frozenset({"answer", "final_answer", "correct_answer", "choice", "option"})
@@ -311,15 +317,12 @@ def _ends_with_options(text: str) -> bool:
 
     >>> _ends_with_options("Which?\\nA) London\\nB) Paris"), _ends_with_options("A) London\\n\\nB")
     (True, False)
-    >>> _ends_with_options("It grows.\\nA\\nB"), _ends_with_options("B\\nIt grows.\\nB")
+    >>> _ends_with_options("It grows.\\nA\\nB"), _ends_with_options("V\\nB")
     (True, False)
     """
-    from verifier_service.mathematics.option_letters import single_letter  # noqa: PLC0415
-
     lines = [line.strip(" \t\r*-") for line in (after_reasoning(text) or "").strip().split("\n")]
     lines = [line for line in lines if line]
-    alone = set(map(single_letter, lines[-2:]))
-    if len(alone) == 2 and None not in alone:
+    if _TWO_LETTERS.fullmatch("\n".join(lines[-2:])):
         return True
     letters: list[str] = []
     for line in reversed(lines):
@@ -410,7 +413,13 @@ _JUDGED_IN_CHINESE = re.compile(
     r"([A-J])\)?\s?(?:选?项)?(?:的?(?:说法|描述|叙述))?[是也都均]?(?:不?正确|不?对|有误|错|不符)"
 )
 # Words of a sentence that supposes, doubts, denies or reports: `若x=2`, `小明认为`.
-_NOT_SAID_IN_CHINESE = re.compile(r"[若如假设非不难未]|可能|也许|或许|似乎|认为|觉得|以为|说")
+_NOT_SAID_IN_CHINESE = re.compile(
+    r"[若如假设非不难未没]|可能|也许|或许|似乎|认为|觉得|以为|说|怀疑"
+)
+# Words that ask for what is wrong: `本题选错误的一项`.
+_ASKS_FOR_WRONG = re.compile(r"[选问找哪题](?!项)[^,;。\n]{0,12}(?:错误|不正确|不对|有误|不符)")
+# Several options at once: the `A、B` of `A、B都对`.
+_SEVERAL_IN_CHINESE = re.compile(r"[A-J]\s?(?:[、和与及]|以及)\s?(?:选项)?\s?[A-J](?![A-Za-z])")
 
 
 def _called_right_in_chinese(text: str) -> set[str]:
@@ -425,6 +434,8 @@ def _called_right_in_chinese(text: str) -> set[str]:
         return set()
     match = _RIGHT_IN_CHINESE.search(text, max(0, len(text) - MAX_WORDS_CHARACTERS))
     if match is None or set(_JUDGED_IN_CHINESE.findall(text)) != {match["letter"]}:
+        return set()
+    if _ASKS_FOR_WRONG.search(text) or _SEVERAL_IN_CHINESE.search(text):
         return set()
     sentence = re.split(r"[。\n]", text[: match.start() + 1])[-1]
     return set() if _NOT_SAID_IN_CHINESE.search(sentence) else {match["letter"]}
