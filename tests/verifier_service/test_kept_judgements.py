@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.verifier_service.judging import judge
 from verifier_service.completion import Completion
 from verifier_service.mathematics import (
+    announced_answer,
     announcements,
     boxes,
     comparison,
-    extraction,
     plain_text,
     visible_text,
 )
@@ -77,9 +77,9 @@ def test_a_last_number_is_what_the_whole_search_finds(
 ) -> None:
     text = f"{announcement}{number}{stop}"
     longer = f"{text}\n"
-    assert extraction._LAST_NUMBER.fullmatch(longer, len(announcement)) is None
+    assert announced_answer._LAST_NUMBER.fullmatch(longer, len(announcement)) is None
     found = [
-        extraction._announced(one, list(announcements.PHRASE.finditer(one))[-1])
+        announced_answer._announced(one, list(announcements.PHRASE.finditer(one))[-1])
         for one in (text, longer)
     ]
     assert found[0] == found[1]

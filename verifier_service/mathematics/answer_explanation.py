@@ -23,7 +23,7 @@ from verifier_service.mathematics.comparison import (
     meets,
     read_answer,
 )
-from verifier_service.mathematics.extraction import Extraction
+from verifier_service.mathematics.extracted_answer import Extraction
 from verifier_service.mathematics.reading_text import reading_texts
 from verifier_service.mathematics.rules import Rules
 

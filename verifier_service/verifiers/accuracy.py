@@ -38,7 +38,7 @@ from verifier_service.verifiers.format import TagName
 if TYPE_CHECKING:
     from verifier_service.mathematics.closing_statement import Joint
     from verifier_service.mathematics.comparison import AnswerReading
-    from verifier_service.mathematics.extraction import Extraction
+    from verifier_service.mathematics.extracted_answer import Extraction
 
 # The API process imports this module for its options, must stay free of sympy and mpmath, and
 # should start soon. So modules that need those, or compile many patterns, are imported inside the
@@ -363,7 +363,8 @@ class Accuracy(SettlingVerifier):
         from verifier_service.mathematics.answers_in_json import (  # noqa: PLC0415
             with_tagged_answer,
         )
-        from verifier_service.mathematics.extraction import Extraction, extract  # noqa: PLC0415
+        from verifier_service.mathematics.extracted_answer import Extraction  # noqa: PLC0415
+        from verifier_service.mathematics.extraction import extract  # noqa: PLC0415
         from verifier_service.mathematics.plain_text import text_key  # noqa: PLC0415
         from verifier_service.mathematics.visible_text import visible_text  # noqa: PLC0415
 

@@ -42,7 +42,7 @@ from verifier_service.verifiers.accuracy import MAX_KEPT_JUDGEMENTS, Accuracy
 if TYPE_CHECKING:
     from verifier_service.mathematics.closing_statement import Joint
     from verifier_service.mathematics.comparison import AnswerReading
-    from verifier_service.mathematics.extraction import Extraction
+    from verifier_service.mathematics.extracted_answer import Extraction
 
 MAX_SENTENCE_CHARACTERS = 1000
 """Longest text after the reasoning that is the answer as a whole."""
