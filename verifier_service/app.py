@@ -37,8 +37,9 @@ from verifier_service.sessions import e2b, openenv
 from verifier_service.sessions import routes as sessions
 from verifier_service.sessions.open_sessions import OpenSessions
 from verifier_service.settings import EngineSettings, Settings
+from verifier_service.usable_resources import usable_memory_bytes
 from verifier_service.verdict_store.store import VerdictStore
-from verifier_service.worker_pools import machine_memory_bytes, start_pools
+from verifier_service.worker_pools import start_pools
 
 REQUEST_MODULE = "verifier_service.large_requests.request_process"
 CALL_MODULE = "verifier_service.call_process"
@@ -77,7 +78,7 @@ def create_app(
             async with OpenSessions(
                 settings.max_sessions,
                 drain,
-                max_bytes=settings.max_sessions_bytes or machine_memory_bytes() // 2,
+                max_bytes=settings.max_sessions_bytes or usable_memory_bytes() // 2,
                 unsafe_without=settings.unsafe_code_without,
                 replica=replica,
             ) as app.state.sessions:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -28,6 +27,7 @@ from verifier_service.plugins import VARIABLE as PLUGINS_VARIABLE
 from verifier_service.profiles import read_profiles
 from verifier_service.proofs.lean_settings import LeanSettings
 from verifier_service.sandbox.execution import Layer
+from verifier_service.usable_resources import usable_cores
 from verifier_service.verdict_store.records import StoredTexts
 from verifier_service.verdict_store.store import StoreOptions, check_folder
 from verifier_service.verifiers import VERIFIERS
@@ -36,11 +36,6 @@ COMPOSE_VARIABLES = ("VERIFIER_CPUS", "VERIFIER_MEMORY")
 """Variables with the prefix of settings that compose.yaml reads."""
 MIN_RESEMBLANCE = 0.6
 """Similarity, from 0 to 1, above which an unknown variable counts as a misspelt setting."""
-
-
-def usable_cores() -> int:
-    """The number of CPU cores that this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 class EngineSettings(JudgeSettings, LeanSettings):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from contextlib import AsyncExitStack, suppress
-from pathlib import Path
+from contextlib import AsyncExitStack
 
 from verifier_service.settings import EngineSettings
+from verifier_service.usable_resources import usable_memory_bytes
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.workers.limits import ItemLimits
 from verifier_service.workers.pool import WorkerPool
@@ -24,11 +23,6 @@ PROGRAM_MEMORY_BYTES = 2**30
 """Memory that each program under way may take: most that callers permit."""
 MEMORY_SHARE = 0.75
 """Share of the memory that text workers leave, which all programs under way may take together."""
-_MEMORY_LIMITS = (
-    Path("/sys/fs/cgroup/memory.max"),
-    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-)
-"""Limits of the container, in control groups of version 2 and 1."""
 
 
 def num_programs(code_workers: int, memory_bytes: int) -> int:
@@ -43,15 +37,6 @@ def num_programs(code_workers: int, memory_bytes: int) -> int:
     """
     have_room = int(MEMORY_SHARE * memory_bytes / PROGRAM_MEMORY_BYTES)
     return max(code_workers, min(PROGRAMS_PER_PROCESSOR * code_workers, have_room, MAX_PROGRAMS))
-
-
-def machine_memory_bytes() -> int:
-    """Memory of the machine, or of the container if that is less."""
-    found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    for path in _MEMORY_LIMITS:
-        with suppress(OSError, ValueError):  # not there, or "max"
-            found.append(int(path.read_text()))
-    return min(found)
 
 
 async def start_pools(settings: EngineSettings, stack: AsyncExitStack) -> dict[str, WorkerPool]:
@@ -71,7 +56,7 @@ async def start_pools(settings: EngineSettings, stack: AsyncExitStack) -> dict[s
 
 
 def _code_pool(settings: EngineSettings) -> WorkerPool:
-    left_bytes = machine_memory_bytes() - settings.workers * settings.item_memory_bytes
+    left_bytes = usable_memory_bytes() - settings.workers * settings.item_memory_bytes
     num_workers = num_programs(settings.code_workers, left_bytes)
     return WorkerPool(
         num_workers,

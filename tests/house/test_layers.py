@@ -38,6 +38,7 @@ LAYERS = (
         "logs",
         "patterns",
         "page_style",
+        "usable_resources",
         "chinese_words",
         "plain_pickle",
     ),

@@ -20,7 +20,7 @@ from verifier_service.code.languages import LanguageName
 from verifier_service.console import fail, progress_bar
 from verifier_service.sandbox.execution import SandboxError
 from verifier_service.sandbox.layers import hide_process
-from verifier_service.settings import usable_cores
+from verifier_service.usable_resources import usable_cores
 from verifier_service.verifiers.code import Code
 
 

@@ -15,7 +15,7 @@ from verifier_service.fleet.application import fleet_of
 from verifier_service.fleet.settings import FleetSettings
 from verifier_service.logs import log_config
 from verifier_service.server import UNKNOWN, CannotServe, listen
-from verifier_service.settings import usable_cores
+from verifier_service.usable_resources import usable_cores
 
 log = logging.getLogger(__name__)
 
