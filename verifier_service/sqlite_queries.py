@@ -71,6 +71,52 @@ STEPS_PER_TIME = 200
 SqlValue = str | bytes | int | float | None
 
 
+class _Guard:
+    """SQLite's questions while a query runs: whether it may go on, act so, and know the time.
+
+    They are no methods of the database: its connection would keep it alive until a collection.
+    """
+
+    def __init__(self) -> None:
+        self.steps_left = 0
+        self.refused: str | None = None
+        """The first thing that the query may not do."""
+        self._calendar = sqlite3.connect(":memory:")
+
+    def __del__(self) -> None:
+        self._calendar.close()
+
+    def begin(self, max_steps: int) -> None:
+        """Forget the query before."""
+        self.steps_left, self.refused = max_steps, None
+
+    def count_steps(self) -> int:
+        """Whether to end the query, asked after each `STEPS_PER_CALL` steps."""
+        self.steps_left -= STEPS_PER_CALL
+        return int(self.steps_left <= 0)
+
+    def authorize(self, action: int, one: str | None, two: str | None, *_: Any) -> int:
+        """SQLite's question about each action of a query."""
+        if action not in _READING:
+            self.refused = f"an action that does not read: {one or action}"[:100]
+            return sqlite3.SQLITE_DENY
+        if action == sqlite3.SQLITE_FUNCTION and (two or "").lower() in _IMPURE_FUNCTIONS:
+            self.refused = f"the function {two}"[:100]
+            return sqlite3.SQLITE_DENY
+        return sqlite3.SQLITE_OK
+
+    def time(self, name: str, *given: SqlValue) -> SqlValue:
+        """The value of a function of time, as SQLite has it; ValueError at the time of day."""
+        self.steps_left -= STEPS_PER_TIME
+        for place in _TIME_FUNCTIONS[name]:
+            if place >= len(given) or _written(given[place]) in _NOW:
+                self.refused = "the time of day"
+                raise ValueError(self.refused)
+        places = ", ".join("?" * len(given))
+        row: tuple[SqlValue] = self._calendar.execute(f"SELECT {name}({places})", given).fetchone()
+        return row[0]
+
+
 class SqliteDatabase:
     """A database in memory, made from a reference, which queries cannot change.
 
@@ -83,22 +129,24 @@ class SqliteDatabase:
 
     def __init__(self, content: Any) -> None:
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
-        self._calendar = sqlite3.connect(":memory:")
-        self._steps_left = 0
-        self._refused: str | None = None
+        self._guard = _Guard()
         self._connection.execute(f"PRAGMA hard_heap_limit={MAX_HEAP_BYTES}")
         self._connection.execute("PRAGMA temp_store=MEMORY")
         self._connection.execute("PRAGMA trusted_schema=OFF")
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_DATABASE_BYTES)
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-        self._connection.set_progress_handler(self._count_steps, STEPS_PER_CALL)
-        self._steps_left = MAX_LOADING_STEPS
+        self._connection.set_progress_handler(self._guard.count_steps, STEPS_PER_CALL)
+        self._guard.begin(MAX_LOADING_STEPS)
         self._fill(content)
         self._connection.set_authorizer(None)
         self._bound_time()
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_QUERY_CHARACTERS)
-        self._connection.set_authorizer(self._authorize)
+        self._connection.set_authorizer(self._guard.authorize)
+
+    def __del__(self) -> None:
+        """Close the connection; from 3.13 on Python warns of one that is only dropped."""
+        self._connection.close()
 
     def _fill(self, content: Any) -> None:
         try:
@@ -122,21 +170,10 @@ class SqliteDatabase:
             name for (name,) in self._connection.execute("SELECT name FROM pragma_function_list")
         }
         for name in _TIME_FUNCTIONS.keys() & known:
-            function = partial(self._time, name)
+            function = partial(self._guard.time, name)
             self._connection.create_function(name, -1, function, deterministic=True)
         # Else a view may not use these functions.
         self._connection.execute("PRAGMA trusted_schema=ON")
-
-    def _time(self, name: str, *given: SqlValue) -> SqlValue:
-        """The value of a function of time, as SQLite has it; ValueError at the time of day."""
-        self._steps_left -= STEPS_PER_TIME
-        for place in _TIME_FUNCTIONS[name]:
-            if place >= len(given) or _written(given[place]) in _NOW:
-                self._refused = "the time of day"
-                raise ValueError(self._refused)
-        places = ", ".join("?" * len(given))
-        row: tuple[SqlValue] = self._calendar.execute(f"SELECT {name}({places})", given).fetchone()
-        return row[0]
 
     def run(self, query: str, *, max_steps: int, max_rows: int) -> QueryResult:
         """The result of one query.
@@ -147,7 +184,7 @@ class SqliteDatabase:
         """
         if len(query) > MAX_QUERY_CHARACTERS:
             raise QueryFailed("not_allowed", f"more than {MAX_QUERY_CHARACTERS} characters")
-        self._steps_left, self._refused = max_steps, None
+        self._guard.begin(max_steps)
         try:
             cursor = self._connection.execute(query)
             rows = cursor.fetchmany(max_rows + 1)
@@ -176,9 +213,9 @@ class SqliteDatabase:
         return any(one[1] == "OpenRead" and one[3] > _SCHEMA_PAGE for one in program)
 
     def _failure(self, error: Exception) -> QueryFailed:
-        if self._refused is not None:
-            return QueryFailed("not_allowed", self._refused)
-        if self._steps_left <= 0:
+        if self._guard.refused is not None:
+            return QueryFailed("not_allowed", self._guard.refused)
+        if self._guard.steps_left <= 0:
             return QueryFailed("too_many_steps")
         message = str(error)
         if "one statement at a time" in message:
@@ -186,20 +223,6 @@ class SqliteDatabase:
         if "too big" in message or "out of memory" in message:
             return QueryFailed("too_large", message)
         return QueryFailed("invalid", message)
-
-    def _count_steps(self) -> int:
-        self._steps_left -= STEPS_PER_CALL
-        return int(self._steps_left <= 0)
-
-    def _authorize(self, action: int, one: str | None, two: str | None, *_: Any) -> int:
-        """SQLite's question about each action of a query."""
-        if action not in _READING:
-            self._refused = f"an action that does not read: {one or action}"[:100]
-            return sqlite3.SQLITE_DENY
-        if action == sqlite3.SQLITE_FUNCTION and (two or "").lower() in _IMPURE_FUNCTIONS:
-            self._refused = f"the function {two}"[:100]
-            return sqlite3.SQLITE_DENY
-        return sqlite3.SQLITE_OK
 
 
 def _authorize_script(action: int, _one: str | None, two: str | None, *_: Any) -> int:

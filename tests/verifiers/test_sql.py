@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import sqlite3
 import string
+from contextlib import closing
 from typing import Any
 
 import httpx
@@ -165,9 +166,10 @@ HOSTILE: list[tuple[str, str]] = [
             ),
             ("SELECT 1 FROM " + ", ".join(f"city c{n}" for n in range(12)), "too_many_rows"),
             ("SELECT zeroblob(2000000000)", "result_too_large"),
-            ("SELECT printf('%.*c', 100000000, 'x')", "different"),
+            # Older versions of SQLite give no value, or nest fewer expressions.
+            ("SELECT printf('%.*c', 100000000, 'x')", "different result_too_large"),
             ("SELECT replace(hex(zeroblob(400000)), '0', 'xxxxxxxxxx')", "result_too_large"),
-            ("SELECT " + "(" * 2000 + "1" + ")" * 2000, "invalid"),
+            ("SELECT " + "(" * 2000 + "1" + ")" * 2000, "invalid different"),
             ("SELECT name FROM city WHERE name = ?", "invalid"),
             ("EXPLAIN SELECT 1", "different"),
             ("SELECT group_concat(name) FROM city WHERE people > 1000", "different"),
@@ -179,13 +181,14 @@ HOSTILE: list[tuple[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "reason"), HOSTILE)
-def test_a_query_can_only_read_and_only_so_much(text: str, reason: str) -> None:
+@pytest.mark.parametrize(("text", "reasons"), HOSTILE)
+def test_a_query_can_only_read_and_only_so_much(text: str, reasons: str) -> None:
     options = {"max_steps": 2_000_000, "max_rows": 1_000}
     prepared = Sql(**options).prepare(REFERENCE)
     from_completion = type("C", (), {"text": text})
     found = prepared(from_completion)  # type: ignore[arg-type]
-    assert (found.score, found.reason.value) == (0, reason)  # type: ignore[union-attr]
+    assert found.score == 0  # type: ignore[union-attr]
+    assert found.reason.value in reasons.split()  # type: ignore[union-attr]
     honest = prepared(type("C", (), {"text": LARGE}))  # type: ignore[arg-type]
     assert honest.score == 1  # type: ignore[union-attr]
 
@@ -212,11 +215,11 @@ def test_functions_of_time_give_what_sqlite_gives_but_for_the_time_of_day() -> N
         "SELECT y FROM years",
         "SELECT 'now'",
     ]
-    plain = sqlite3.connect(":memory:")
-    plain.executescript(schema)
-    for query in queries:
-        rows = [list(row) for row in plain.execute(query)]
-        assert outcome(query, {"database": schema, "rows": rows}) == (1, "equal"), query
+    with closing(sqlite3.connect(":memory:")) as plain:
+        plain.executescript(schema)
+        for query in queries:
+            rows = [list(row) for row in plain.execute(query)]
+            assert outcome(query, {"database": schema, "rows": rows}) == (1, "equal"), query
     assert outcome("SELECT date(day) FROM d", {"database": schema, "rows": []})[1] == "not_allowed"
 
 
@@ -308,9 +311,9 @@ def test_several_databases_find_a_coincidence() -> None:
 
 
 def test_a_file_of_sqlite_is_a_database() -> None:
-    made = sqlite3.connect(":memory:")
-    made.executescript(SCHEMA)
-    content = base64.b64encode(made.serialize()).decode()
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.executescript(SCHEMA)
+        content = base64.b64encode(made.serialize()).decode()
     assert outcome(LARGE, {"database": {"sqlite": content}, "query": LARGE})[0] == 1
 
 
