@@ -23,7 +23,7 @@ from verifier_service import __version__
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 ADDRESS = PROJECT["urls"]["Repository"]
-PYTHONS = ("3.11", "3.12", "3.13")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 PAGES = f"{ADDRESS}/blob/v{__version__}/"
 IMAGES = f"{ADDRESS.replace('github.com', 'raw.githubusercontent.com')}/v{__version__}/"
 SCORE = (
