@@ -122,7 +122,9 @@ def change_the_page_cache(*without: Layer) -> tuple[bytes, int]:
 
 @pytest.mark.usefixtures("pages_can_be_seen_to_go")
 def test_no_call_removes_pages_of_a_library_from_memory() -> None:
-    assert change_the_page_cache(Layer.SECCOMP)[1] < num_pages()
+    # Pages stay that another program has mapped meanwhile, but not each time.
+    left_without = (change_the_page_cache(Layer.SECCOMP)[1] for _ in range(5))
+    assert any(left < num_pages() for left in left_without)
     # The kernel itself may take pages while other programs fill the memory, but not each time.
     attempts = [change_the_page_cache() for _ in range(2)]
     assert {printed for printed, _ in attempts} == {b"tried\n"}
