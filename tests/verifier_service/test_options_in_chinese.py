@@ -6,7 +6,11 @@ import pytest
 
 from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
-from verifier_service.mathematics.option_letters import named_letters, offered_in_chinese
+from verifier_service.mathematics.option_letters import named_letters
+from verifier_service.mathematics.options_in_chinese import (
+    called_right_in_chinese,
+    offered_in_chinese,
+)
 from verifier_service.verifiers.multiple_choice import MultipleChoice, MultipleChoiceReason
 
 HEDGES = [
@@ -266,4 +270,5 @@ def test_an_option_that_is_one_of_several_judged_or_supposed_is_not_chosen(text:
 )
 def test_offers_are_found_in_linear_time(piece: str) -> None:
     assert_linear(offered_in_chinese, piece)
+    assert_linear(lambda text: called_right_in_chinese(f"{text},选项B正确"), piece)
     assert_linear(lambda text: judge(MultipleChoice(), {"answer": "B"}, text), piece)

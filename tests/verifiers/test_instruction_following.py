@@ -462,7 +462,7 @@ def test_rows_are_read_as_their_data_sets_ship_them(reference: dict[str, Any]) -
         ),
         (
             row("length_constraints:number_words", num_words=0, relation="less than"),
-            "nothing is there less than 0 times",
+            "no count is less than 0",
         ),
         ({"instructions": []}, "expected a list of 1 to 64 constraints"),
         ({"instructions": "__import__('os')"}, "a text that is no JSON"),

@@ -136,7 +136,7 @@ def check_of(name: str, arguments: Mapping[str, Any]) -> CheckResponse:
         given[parameter.name] = _read(name, parameter.name, value, hints[parameter.name])
     is_less = any(hints[key] == CountRelation and one == "less than" for key, one in given.items())
     if is_less and 0 in given.values():
-        raise BadArguments(f"{name}: nothing is there less than 0 times")
+        raise BadArguments(f"{name}: no count is less than 0")
     check = partial(function, **given)
     fewest = FEWEST_WORDS[name]
     return partial(_with_words, check, fewest) if fewest else check

@@ -54,7 +54,7 @@ _ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});", re.I
 BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 """Letters, marks and signs that have no ink; Unicode's category of format has the others."""
 NO_INK = (
-    "\xad\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
+    r"\xad\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
     rf"\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef{BLANKS}"
 )
 """Characters of format and blanks that show nothing, inside the brackets of a pattern."""

@@ -65,6 +65,9 @@ class MultipleChoice(TextVerifier):
             named_letters,
             opening_letter,
         )
+        from verifier_service.mathematics.options_in_chinese import (  # noqa: PLC0415
+            called_right_in_chinese,
+        )
 
         choices = _choices(reference.get("choices"))
         right = _right_letter(reference, choices)
@@ -93,7 +96,7 @@ class MultipleChoice(TextVerifier):
                 )
                 letters = {opening} if opening else set()
                 answer = replace(answer, statement=opening or answer.text, offered="")
-            letters = letters or named_otherwise(answer, text) or _called_right_in_chinese(text)
+            letters = letters or named_otherwise(answer, text) or called_right_in_chinese(text)
             if letters and answer.also:
                 letters |= set(answer.also)
             if letters:
@@ -140,8 +143,8 @@ def final_answer(
     from verifier_service.mathematics.option_letters import (  # noqa: PLC0415
         MAX_STATEMENT_CHARACTERS,
         alternatives,
-        offered_in_chinese,
     )
+    from verifier_service.mathematics.options_in_chinese import offered_in_chinese  # noqa: PLC0415
     from verifier_service.mathematics.other_questions import (  # noqa: PLC0415
         without_other_questions,
     )
@@ -187,7 +190,9 @@ def _announcing_words(text: str, begin: int, statement: str) -> str:
     >>> _announcing_words("A也对,故选B,或者C", 5, "B")
     '选B,或者C'
     """
-    from verifier_service.mathematics.option_letters import announced_in_chinese  # noqa: PLC0415
+    from verifier_service.mathematics.options_in_chinese import (  # noqa: PLC0415
+        announced_in_chinese,
+    )
 
     start = text.find(statement, begin)
     end = (begin if start < 0 else start) + len(statement)
@@ -197,7 +202,9 @@ def _announcing_words(text: str, begin: int, statement: str) -> str:
 
 def _last_words(line: str) -> str:
     """The end of a line, from the first words that announce an option, where there are any."""
-    from verifier_service.mathematics.option_letters import announced_in_chinese  # noqa: PLC0415
+    from verifier_service.mathematics.options_in_chinese import (  # noqa: PLC0415
+        announced_in_chinese,
+    )
 
     begin = max(0, len(line) - 2 * MAX_WORDS_CHARACTERS)
     announced = announced_in_chinese(line, begin, len(line))
@@ -402,43 +409,6 @@ def _letter_at_end(line: str) -> str | None:
         return None
     letter = match["behind"] or match["before"]
     return letter if set(_ANY_LETTER.findall(line)) <= {letter} else None
-
-
-# An option that the last Chinese words of a text call right: `,选项B是正确的。`
-_RIGHT_IN_CHINESE = re.compile(
-    r"[,;:。\s故此以]选项\s?\(?(?P<letter>[A-J])\)?\s?是?正确的?(?:答案|选项)?[。.!\s*]{0,9}\Z"
-)
-# An option that Chinese words call right or wrong: `A项错误`.
-_JUDGED_IN_CHINESE = re.compile(
-    r"([A-J])\)?\s?(?:选?项)?(?:的?(?:说法|描述|叙述))?[是也都均]?(?:不?正确|不?对|有误|错|不符)"
-)
-# Words of a sentence that supposes, doubts, denies or reports: `若x=2`, `小明认为`.
-_NOT_SAID_IN_CHINESE = re.compile(
-    r"[若如假设非不难未没]|可能|也许|或许|似乎|认为|觉得|以为|说|怀疑"
-)
-# Words that ask for what is wrong: `本题选错误的一项`.
-_ASKS_FOR_WRONG = re.compile(r"[选问找哪题](?!项)[^,;。\n]{0,12}(?:错误|不正确|不对|有误|不符)")
-# Several options at once: the `A、B` of `A、B都对`.
-_SEVERAL_IN_CHINESE = re.compile(r"[A-J]\s?(?:[、和与及]|以及)\s?(?:选项)?\s?[A-J](?![A-Za-z])")
-
-
-def _called_right_in_chinese(text: str) -> set[str]:
-    """The only option of a text that is called right or wrong, if its end calls it right.
-
-    >>> _called_right_in_chinese("所以x=2,选项B正确。")
-    {'B'}
-    >>> _called_right_in_chinese("A错误。所以x=2,选项B正确。")  # perhaps the wrong one is asked for
-    set()
-    """
-    if "选项" not in text:
-        return set()
-    match = _RIGHT_IN_CHINESE.search(text, max(0, len(text) - MAX_WORDS_CHARACTERS))
-    if match is None or set(_JUDGED_IN_CHINESE.findall(text)) != {match["letter"]}:
-        return set()
-    if _ASKS_FOR_WRONG.search(text) or _SEVERAL_IN_CHINESE.search(text):
-        return set()
-    sentence = re.split(r"[。\n]", text[: match.start() + 1])[-1]
-    return set() if _NOT_SAID_IN_CHINESE.search(sentence) else {match["letter"]}
 
 
 _BEFORE_TEXT = (
