@@ -47,6 +47,16 @@ def test_a_long_program_waits_for_as_many_short_ones_as_there_are_processors(tab
     assert three.may_run(0.5)
 
 
+def test_a_stopped_program_looks_less_often_while_short_ones_run(table: int) -> None:
+    one, two, three = (Turn(table, index, 2) for index in range(3))
+    one.enter(LONG)
+    assert not three.is_behind_short_ones()
+    two.enter(LONG)
+    assert three.is_behind_short_ones()
+    two.may_run(0.5)  # one of the two is a long program by now: its turn may end soon
+    assert not three.is_behind_short_ones()
+
+
 @pytest.mark.usefixtures("no_least_share")
 def test_long_programs_take_turns_by_what_they_have_used(table: int) -> None:
     one, two = (Turn(table, index, 1) for index in range(2))

@@ -33,7 +33,7 @@ from verifier_service.sandbox.execution_handle import ExecutionHandle
 LOOK_SECONDS = 0.01
 """Time between two looks at the table, of a program that wants to run."""
 REST_SECONDS = 0.05
-"""Time between two looks at a program that sleeps."""
+"""Time between two looks at a program that sleeps, or that is stopped while short ones run."""
 FIRST_QUANTUM_SECONDS = 0.008
 """CPU time after which a program is a long one: twice what most programs take.
 
@@ -43,9 +43,9 @@ QUANTUM_SECONDS = 0.1
 """CPU time of a turn of long programs."""
 VALID_SECONDS = 0.05
 """Time for which a place counts after its runner wrote it."""
-GAP_SECONDS = 0.005
-"""Time for which a place counts after a short program has ended: the next often follows at once,
-and long ones would be started and stopped between any two."""
+GAP_SECONDS = 0.02
+"""Time for which a place counts after a short program has ended: the next often follows, once its
+worker has been given it, and long ones would be started and stopped between any two."""
 LEAST_SHARE = 1 / 16
 """Share of a processor's time that every program gets, however many short ones there are.
 
@@ -154,6 +154,10 @@ class Turn:
         """
         return _level(self._used_seconds + cpu_seconds) > 0
 
+    def is_behind_short_ones(self) -> bool:
+        """Whether programs in their first quantum, as many as may run at a time, are under way."""
+        return self._num_before(0.0) >= self._num_processors
+
     def _num_before(self, used: float) -> int:
         """Number of programs that have used less; of equals, the one with the lower index is first.
 
@@ -255,7 +259,8 @@ class TurnTaking:
             turn.rest()
         elif turn.may_run(self._cpu_seconds, self._handles[0].limits) is self._is_stopped:
             self._change()
-        self._look_after(LOOK_SECONDS if wants_to_run else REST_SECONDS)
+        waits = not wants_to_run or (self._is_stopped and turn.is_behind_short_ones())
+        self._look_after(REST_SECONDS if waits else LOOK_SECONDS)
 
     def _change(self) -> None:
         """Stop the processes, or have stopped ones go on."""

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 TRIES_ALONE = 3
 RESTART_SECONDS = 1.0
-BEGIN_SECONDS = 0.005
+BEGIN_SECONDS = 0.002
 """Time between two looks whether an item takes long, while tasks wait to begin."""
 
 
