@@ -9,36 +9,30 @@ standard input says in which.
 
 from __future__ import annotations
 
-import asyncio
-import dataclasses
 import os
 import secrets
 import shutil
 import socket
 import tempfile
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
+from tests.languages.judge import Judge
 from tests.languages.programs import NAMES, PROGRAMS, SLOW
-from verifier_service.code import installed_toolchains, languages
-from verifier_service.code.compiled_programs import CompiledPrograms
+from verifier_service.code import installed_toolchains
 from verifier_service.code.installed_toolchains import ToolchainError
-from verifier_service.code.languages import LANGUAGES, CompileFailure, Language
+from verifier_service.code.languages import LANGUAGES, CompileFailure
 from verifier_service.code.reference_tests import Asserts, Stdio
-from verifier_service.code.run_tests import ENTRIES
 from verifier_service.code.verdicts import judge_program
 from verifier_service.completion import Completion
-from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Program
-from verifier_service.sandbox.runner import Runner
-from verifier_service.verdict import Outcome, Verdict
+from verifier_service.sandbox.execution import ExitReason, Program
+from verifier_service.verdict import Outcome
 from verifier_service.verifier import Judgement
 from verifier_service.verifiers.code import Code
 from verifier_service.verifiers.code_format import CodeFormat
-
-T = TypeVar("T")
 
 NUMBERS = [{"stdin": "3\n1 2 3\n", "stdout": "6\n"}, {"stdin": "1\n5\n", "stdout": "5\n"}]
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -58,66 +52,7 @@ REASONS = {
     "memory": "memory_limit_exceeded",
     "flood": "output_limit_exceeded",
 }
-PATIENT = Limits(cpu_seconds=20, wall_seconds=120, idle_seconds=None)
 SECRET = f"canary{secrets.token_hex(8)}"
-
-
-class Judge:
-    """A runner in an event loop of its own."""
-
-    def __init__(self, loop: asyncio.Runner, runner: Runner) -> None:
-        self.runner = runner
-        self._loop = loop
-
-    def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the loop."""
-        return self._loop.run(work)
-
-    def language(self, name: str) -> Language:
-        """A language whose toolchain is installed here and works; otherwise skips or fails."""
-        language = LANGUAGES[name]
-        try:
-            language.toolchain()
-        except ToolchainError as error:
-            pytest.skip(str(error))
-        assert self.wait(language.missing(self.runner)) is None
-        return language
-
-    def verdict(self, name: str, source: str, tests: Stdio, **options: Any) -> Verdict:
-        """The verdict on a program."""
-        self.language(name)
-        code = Code.model_validate({"language": name, "cpu_seconds": 20.0, **options})
-        return self.wait(judge_program(self.runner, code, tests, source))
-
-    def built(self, name: str, source: str, **limits: Any) -> Program | CompileFailure:
-        """A program, or why it could not be compiled."""
-        language = self.language(name)
-        limited = dataclasses.replace(language.compile_limits, **limits)
-        return self.wait(language.build(self.runner, source.encode(), limited))
-
-    def run(self, name: str, source: str, *, stdin: str = "", **limits: Any) -> Execution:
-        """Compile a program, which must work, and run it."""
-        program = self.built(name, source)
-        assert isinstance(program, Program), program
-        program = dataclasses.replace(program, stdin=stdin.encode())
-        limited = dataclasses.replace(PATIENT, **limits)
-        return self.wait(self.runner.run(program, LANGUAGES[name].run_limits(limited)))
-
-
-@pytest.fixture(scope="module")
-def judge() -> Iterator[Judge]:
-    kept, languages.compiled_programs = languages.compiled_programs, CompiledPrograms()
-    descriptor = CompiledPrograms.create_file()
-    languages.compiled_programs.share(descriptor)
-    os.close(descriptor)
-    with asyncio.Runner() as loop:
-        runner = Runner(1, entries=ENTRIES, tools=languages.tools)
-        loop.run(runner.__aenter__())
-        try:
-            yield Judge(loop, runner)
-        finally:
-            loop.run(runner.__aexit__(None, None, None))
-            languages.compiled_programs = kept
 
 
 @pytest.fixture

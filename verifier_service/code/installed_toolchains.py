@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
+from verifier_service.code.implicit_usings import with_usings
 from verifier_service.sandbox import launcher, runtime
 from verifier_service.sandbox.entries import OUTPUT_FILE
 from verifier_service.sandbox.execution import Tools
@@ -53,6 +54,8 @@ class Step:
     """More files that the tool reads, by name."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables of the tool besides those of every program."""
+    second_input: Callable[[bytes, bytes], bytes | None] | None = None
+    """Another input for a tool that has refused one, made of that and of its messages, if any."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -464,6 +467,7 @@ def _on_java(
 # C#
 
 MONO_THREADS = Path(__file__).with_name("mono_threads.c")
+_MONO_DEBUG = Path(__file__).with_name("mono_debug.cs")
 _CSHARP_OPTIONS = (
     *("-nologo", "-optimize+", "-warn:0", "-langversion:latest", "-codepage:utf8"),
     *("-define:ONLINE_JUDGE", "-reference:System.Numerics", "-reference:Microsoft.CSharp"),
@@ -482,9 +486,14 @@ def csharp() -> Toolchain:
     threads = preloaded(MONO_THREADS)
     environment = {"LD_PRELOAD": str(threads)}
     step = Step(
-        arguments=(mono, str(compiler), *_CSHARP_OPTIONS, f"-out:{OUTPUT_FILE}", "main.cs"),
+        arguments=(
+            *(mono, str(compiler), *_CSHARP_OPTIONS, f"-out:{OUTPUT_FILE}"),
+            *("main.cs", _MONO_DEBUG.name),
+        ),
         input_name="main.cs",
+        files={_MONO_DEBUG.name: _MONO_DEBUG.read_bytes()},
         environment=environment,
+        second_input=with_usings,
     )
     running = Step(
         arguments=(mono, "main.exe"),

@@ -282,25 +282,25 @@ class Language:
         """
         content, limits = source, limits or self.compile_limits
         for step in found.steps:
-            tool = dataclasses.replace(
-                self._started(step, content, texts),
-                files={**files, **step.files},
-                fetched_files=(step.output_name,),
-            )
-            run = await runner.run(tool, limits)
+            files = {**files, **step.files}
+            run = await runner.run(self._compiler(step, content, files, texts), limits)
+            limits = _left(limits, run)
+            if not run.succeeded and (other := _second_input(step, content, run)) is not None:
+                run = await runner.run(self._compiler(step, other, files, texts), limits)
+                limits = _left(limits, run)
             if not run.succeeded or step.output_name not in run.files:
                 return run
             content, files = run.files[step.output_name], NO_FILES
-            limits = dataclasses.replace(
-                limits,
-                cpu_seconds=max(limits.cpu_seconds - run.cpu_seconds, MIN_SECONDS),
-                wall_seconds=max(
-                    limits.wall_seconds - run.wall_seconds + run.waited_seconds, MIN_SECONDS
-                ),
-            )
         if self.not_static and _needs_loader(content):
             return dataclasses.replace(run, exit_code=1, stderr=self.not_static, files={})
         return content
+
+    def _compiler(
+        self, step: Step, content: bytes, files: Mapping[str, bytes], texts: Mapping[str, str]
+    ) -> Program:
+        """A compiler that reads files and writes one."""
+        started = self._started(step, content, texts)
+        return dataclasses.replace(started, files=files, fetched_files=(step.output_name,))
 
     def _started(self, step: Step, content: bytes, texts: Mapping[str, str]) -> Program:
         """A tool that reads a file."""
@@ -404,6 +404,23 @@ def _needs_loader(binary: bytes) -> bool:
     except struct.error:  # cut off; the kernel will say so
         return False
     return _PT_INTERP in kinds
+
+
+def _left(limits: Limits, run: Execution) -> Limits:
+    """The limits on further steps after one of a compilation."""
+    wall_seconds = run.wall_seconds - run.waited_seconds
+    return dataclasses.replace(
+        limits,
+        cpu_seconds=max(limits.cpu_seconds - run.cpu_seconds, MIN_SECONDS),
+        wall_seconds=max(limits.wall_seconds - wall_seconds, MIN_SECONDS),
+    )
+
+
+def _second_input(step: Step, content: bytes, refused: Execution) -> bytes | None:
+    """Another input for a compiler that has refused one by its own exit code."""
+    if step.second_input is None or refused.reason is not ExitReason.EXITED:
+        return None
+    return step.second_input(content, refused.stderr)
 
 
 def _filled(text: str, texts: Mapping[str, str]) -> str:
