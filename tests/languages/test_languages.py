@@ -253,6 +253,34 @@ def test_threads_of_haskell_take_turns(judge: Judge) -> None:
     assert (run.reason, run.stdout) == (ExitReason.EXITED, b"1\n"), run
 
 
+@pytest.mark.slow
+def test_the_collector_of_d_sees_the_variables_and_stacks_of_all_threads(judge: Judge) -> None:
+    source = """
+import core.memory, core.thread, std.stdio;
+class Node { int[] data; }
+Node kept;
+void work(int number)
+{
+    kept = new Node;
+    kept.data = [number];
+    auto local = [number, number];
+    foreach (n; 0 .. 100_000) { auto other = new int[100]; other[] = 7; }
+    GC.collect();
+    assert(kept.data == [number] && local == [number, number]);
+}
+void main()
+{
+    auto threads = [new Thread({ work(1); }), new Thread({ work(2); })];
+    foreach (thread; threads) thread.start();
+    work(3);
+    foreach (thread; threads) thread.join();
+    writeln(kept.data);
+}
+"""
+    run = judge.run("d", source)
+    assert (run.exit_code, run.stdout) == (0, b"[3]\n"), run
+
+
 def test_a_class_with_any_name_in_any_package_is_started(judge: Judge) -> None:
     source = "package a.b; interface Aaa { } class Zzz { public static void main(String[] a) {"
     run = judge.run("java", f"{source} System.out.println(1); }} }}")
@@ -322,6 +350,19 @@ console.log(eval((await readFile("/dev/stdin", "utf8")).trim().replace("\\n", "+
     "lua": """local n = 0 for line in io.lines("/dev/stdin") do n = n + line end print(n)""",
     "r": """cat(sum(as.integer(readLines(file("/dev/stdin")))))""",
     "ruby": """puts File.readlines("/dev/stdin").sum(&:to_i)""",
+    "racket": """#lang racket/base
+(define in (open-input-file "/dev/stdin"))
+(display (+ (read in) (read in)))""",
+    "d": """import std.stdio; void main() { int a, b; File("/dev/stdin").readf(" %d %d", a, b);
+writeln(a + b); }""",
+    "fortran": """integer :: a, b
+open (7, file="/dev/stdin")
+read (7, *) a
+read (7, *) b
+print '(I0)', a + b
+end""",
+    "verilog": """module main; integer a, b, got, in; initial begin in = $fopen("/dev/stdin", "r");
+got = $fscanf(in, "%d%d", a, b); $display("%0d", a + b); end endmodule""",
     "rust": """fn main() { println!("{}", std::fs::read_to_string("/dev/stdin").unwrap().lines()
 .map(|it| it.parse::<i32>().unwrap()).sum::<i32>()); }""",
     "bash": """mapfile -t all < "${1:-/dev/stdin}"; echo $((all[0] + all[1])) > /dev/stdout""",
@@ -385,6 +426,7 @@ def test_a_package_of_go_that_needs_shared_libraries_does_not_compile(
         ("perl", "use Moose;", "module_not_found"),
         ("lua", "require 'socket'", "module_not_found"),
         ("r", "library(dplyr)", "module_not_found"),
+        ("racket", "#lang racket/base\n(require foo/bar)", "module_not_found"),
     ],
 )
 def test_a_module_that_is_not_installed_is_told_by_its_reason(

@@ -72,6 +72,10 @@ LanguageName = Literal[
     "go",
     "rust",
     "haskell",
+    "d",
+    "fortran",
+    "verilog",
+    "racket",
     "bash",
     "ruby",
     "php",
@@ -348,9 +352,9 @@ class Language:
         return None
 
 
-BINARIES = frozenset({"cpp", "c", "rust", "go", "haskell"})
+BINARIES = frozenset({"cpp", "c", "rust", "go", "haskell", "d", "fortran"})
 """Languages whose programs are run without a runtime."""
-COMPILED = BINARIES | {"java", "kotlin", "scala", "csharp", "typescript"}
+COMPILED = BINARIES | {"java", "kotlin", "scala", "csharp", "typescript", "verilog"}
 """Languages with a compiler that runs before the program."""
 _NO_INPUT = ".input"
 _PT_INTERP = 3
@@ -429,7 +433,9 @@ def _filled(text: str, texts: Mapping[str, str]) -> str:
     return text
 
 
-_GNU = ("-w", "-static", "-s", "-DONLINE_JUDGE", "-fmax-errors=20", "-fdiagnostics-color=never")
+_QUIET = ("-w", "-static", "-s", "-fmax-errors=20", "-fdiagnostics-color=never")
+_GNU = ("-DONLINE_JUDGE", *_QUIET)
+_D_OPTIONS = ("-O2", "-fversion=ONLINE_JUDGE", "-Wl,--wrap=pthread_getattr_np", *_QUIET)
 _PLENTY = dataclasses.replace(
     COMPILE_LIMITS,
     num_threads=64,
@@ -573,6 +579,56 @@ ROWS = (
         reserved_bytes=1024 * _MIB,
         runtime_bytes=8 * _MIB,
         compile_limits=_PLENTY,
+    ),
+    Language(
+        name="d",
+        tags=("d", "dlang"),
+        aliases=("dlang", "gdc", "dmd"),
+        find=gcc(
+            *("gdc", "gdc", "main.d", _D_OPTIONS),
+            linked=installed_toolchains.D_RUNTIME,
+        ),
+        hello=b"import std.stdio;\nvoid main() { writeln(1); }\n",
+        memory_error=re.compile(rb"OutOfMemoryError"),
+    ),
+    Language(
+        name="fortran",
+        tags=("fortran", "f90", "f95"),
+        aliases=("f90", "f95", "gfortran"),
+        find=gcc(
+            *("gfortran", "gfortran", "main.f90"),
+            ("-O2", "-ffree-line-length-none", *_QUIET),
+            readable=("/usr/include/finclude",),
+        ),
+        hello=b"print *, 1\nend\n",
+        memory_error=re.compile(
+            rb"Allocation would exceed memory limit|Error allocating \d+ bytes"
+        ),
+    ),
+    Language(
+        name="verilog",
+        tags=("verilog", "systemverilog", "sv", "v"),
+        aliases=("systemverilog", "iverilog"),
+        find=installed_toolchains.verilog,
+        hello=b"module main; initial $display(1); endmodule\n",
+        memory_error=re.compile(rb"std::bad_alloc"),
+        reserved_bytes=16 * _MIB,
+        runtime_bytes=8 * _MIB,
+    ),
+    Language(
+        name="racket",
+        tags=("racket", "rkt"),
+        aliases=("rkt",),
+        find=installed_toolchains.racket,
+        hello=b"#lang racket/base\n(display 1)\n",
+        reserved_bytes=_HEAVY,
+        runtime_bytes=96 * _MIB,
+        memory_error=re.compile(rb"out of memory"),
+        missing_module=re.compile(rb"^main\.rkt:\d+:\d+: collection not found", re.MULTILINE),
+        syntax_error=re.compile(
+            rb"^main\.rkt:\d+:\d+: (?!collection not found)|^default-load-handler: expected a `mod",
+            re.MULTILINE,
+        ),
     ),
     Language(
         name="bash",
