@@ -419,8 +419,8 @@ def test_a_package_of_go_that_needs_shared_libraries_does_not_compile(
 @pytest.mark.parametrize(
     ("name", "missing", "reason"),
     [
-        ("javascript", "require('lodash')", "module_not_found"),
-        ("javascript", "import a from 'lodash'", "module_not_found"),
+        ("javascript", "require('left-pad')", "module_not_found"),
+        ("javascript", "import a from 'left-pad'", "module_not_found"),
         ("javascript", "require('./a')", "runtime_error"),
         ("ruby", "require 'nokogiri'", "module_not_found"),
         ("perl", "use Moose;", "module_not_found"),
@@ -434,6 +434,30 @@ def test_a_module_that_is_not_installed_is_told_by_its_reason(
 ) -> None:
     tests = Stdio.model_validate({"type": "stdio", "cases": NUMBERS})
     assert judge.verdict(name, missing, tests).reason == reason
+
+
+LIBRARIES = {
+    "javascript": (
+        "/usr/share/nodejs/lodash",
+        """const _ = require("lodash"); console.log(_.isEqual([1], [1]) ? 1 : 0);""",
+    ),
+    "lua": (
+        "/usr/share/lua/5.4/luaunit.lua",
+        """local unit = require("luaunit"); unit.assertEquals({1}, {1}); print(1)""",
+    ),
+    "perl": (
+        "/usr/share/perl5/Test/Deep.pm",
+        """use Test::Deep; print eq_deeply([1], [1]);""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_library_of_the_distribution_can_be_used(judge: Judge, name: str) -> None:
+    place, source = LIBRARIES[name]
+    if not Path(place).exists():
+        pytest.skip(f"no {place}: docker/install-languages {name}-libraries installs it")
+    assert judge.run(name, source).stdout.split() == [b"1"]
 
 
 WIDE = """#include <locale.h>

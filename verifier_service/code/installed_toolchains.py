@@ -710,8 +710,10 @@ def verilog() -> Toolchain:
 # JavaScript and TypeScript
 
 _NODE_OPTIONS = ("--max-old-space-size={memory_mib}", "--stack-size=60000")
+_NODE_PACKAGES = "/usr/share/nodejs"
+"""Directory of Debian's packages for Node.js, which a program may `require`."""
 # It does not start where its configuration of OpenSSL is there and may not be read.
-_NODE_ENVIRONMENT = {"OPENSSL_CONF": "/dev/null"}
+_NODE_ENVIRONMENT = {"OPENSSL_CONF": "/dev/null", "NODE_PATH": _NODE_PACKAGES}
 _TYPESCRIPT_PLACES = ("share/nodejs", "lib/node_modules", "local/lib/node_modules")
 # Types are left out and not checked, as by those who run TypeScript (tsx, ts-node): what Node.js
 # itself declares is in a package of its own, without which no program that reads would be right.
@@ -769,7 +771,7 @@ def typescript() -> Toolchain:
 def _node_tools(node: str, *more: Path) -> Tools:
     return _tools(
         [Path(node)],
-        [*more, *_existing("/usr/share/nodejs"), *_system_files()],
+        [*more, *_existing(_NODE_PACKAGES), *_system_files()],
         runtime.DEVICES,
         calls="node",
     )

@@ -706,7 +706,12 @@ ROWS = (
         name="lua",
         tags=("lua",),
         find=interpreter(
-            "lua5.4", "lua5.4", arguments=("main.lua",), input_name="main.lua", version=("-v",)
+            "lua5.4",
+            "lua5.4",
+            arguments=("main.lua",),
+            input_name="main.lua",
+            readable=("/usr/share/lua",),
+            version=("-v",),
         ),
         hello=b"print(1)\n",
         memory_error=re.compile(rb"not enough memory"),
