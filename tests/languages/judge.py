@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import secrets
+import socket
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -19,6 +22,8 @@ from verifier_service.verdict import Verdict
 from verifier_service.verifiers.code import Code
 
 T = TypeVar("T")
+SECRET = f"canary{secrets.token_hex(8)}"
+"""Text of the file that no program may read."""
 PATIENT = Limits(cpu_seconds=20, wall_seconds=120, idle_seconds=None)
 
 
@@ -62,3 +67,12 @@ class Judge:
         program = dataclasses.replace(program, stdin=stdin.encode())
         limited = dataclasses.replace(PATIENT, **limits)
         return self.wait(self.runner.run(program, LANGUAGES[name].run_limits(limited)))
+
+
+def filled(source: str, canary: Path, server: socket.socket) -> str:
+    """The source of a hostile program that knows what to attack."""
+    port = server.getsockname()[1]
+    names = {"@CANARY@": canary, "@DIRECTORY@": canary.parent, "@PORT@": port}
+    for name, value in names.items():
+        source = source.replace(name, str(value))
+    return source

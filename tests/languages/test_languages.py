@@ -10,17 +10,15 @@ standard input says in which.
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.languages.judge import Judge
+from tests.languages.judge import SECRET, Judge, filled
 from tests.languages.programs import NAMES, PROGRAMS, SLOW
 from verifier_service.code import installed_toolchains
 from verifier_service.code.installed_toolchains import ToolchainError
@@ -52,41 +50,6 @@ REASONS = {
     "memory": "memory_limit_exceeded",
     "flood": "output_limit_exceeded",
 }
-SECRET = f"canary{secrets.token_hex(8)}"
-
-
-@pytest.fixture
-def canary() -> Iterator[Path]:
-    """A file that everybody can read, in a directory that everybody can write to."""
-    directory = Path("/var/tmp") / f"languages-{os.getpid()}"
-    directory.mkdir()
-    directory.chmod(0o777)
-    path = directory / "canary.h"
-    path.write_text(f"{SECRET}\n")
-    path.chmod(0o644)
-    yield path
-    left = {one.name: (one.read_text(), one.stat().st_mode & 0o777) for one in directory.iterdir()}
-    shutil.rmtree(directory)
-    assert left == {"canary.h": (f"{SECRET}\n", 0o644)}
-
-
-@pytest.fixture
-def server() -> Iterator[socket.socket]:
-    """A server that nobody may reach."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        listening.setblocking(False)
-        yield listening
-        with pytest.raises(BlockingIOError):
-            listening.accept()
-
-
-def filled(source: str, canary: Path, server: socket.socket) -> str:
-    """The source of a hostile program that knows what to attack."""
-    port = server.getsockname()[1]
-    names = {"@CANARY@": canary, "@DIRECTORY@": canary.parent, "@PORT@": port}
-    for name, value in names.items():
-        source = source.replace(name, str(value))
-    return source
 
 
 def reference_of(name: str, **changes: Any) -> Stdio:
@@ -437,6 +400,13 @@ def test_a_module_that_is_not_installed_is_told_by_its_reason(
 
 
 LIBRARIES = {
+    "java": (
+        "/usr/share/java/javatuples.jar",
+        """import org.javatuples.Pair;
+class Main {
+    public static void main(String[] none) { System.out.println(Pair.with(1, 2).getValue0()); }
+}""",
+    ),
     "javascript": (
         "/usr/share/nodejs/lodash",
         """const _ = require("lodash"); console.log(_.isEqual([1], [1]) ? 1 : 0);""",

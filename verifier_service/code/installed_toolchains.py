@@ -395,38 +395,121 @@ _ASKING = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *_TRUSTING)
 _RUNNING = ("-Xmx{memory_mib}m", "-Xss16m", "-ea", "-cp")
 
 
-def java() -> Toolchain:
-    """The toolchain of Java. Raises ToolchainError."""
+_JAVA_PACKAGES = ("/usr/share/java/javatuples.jar",)
+"""Archives of Debian's packages that a program may use, where they exist."""
+
+
+def java(libraries: Sequence[Path] = (), program: Sequence[str] = ("{main}",)) -> Toolchain:
+    """The toolchain of Java.
+
+    Args:
+        libraries: archives of classes that programs use.
+        program: name and arguments of the program that runs.
+
+    Raises:
+        ToolchainError: it is missing.
+    """
     compiler = Path(located("javac", "openjdk-17-jdk-headless"))
+    libraries = [*libraries, *(path.resolve() for path in _existing(*_JAVA_PACKAGES))]
     step = Step(
         arguments=(
             *(str(compiler), *(f"-J{option}" for option in (*_JAVA_OPTIONS, *_COMPILING))),
             *("-proc:none", "-nowarn", "-encoding", "UTF-8"),
-            *("-implicit:none", "-cp", ".", "-d", CLASSES, "{source}"),
+            *("-implicit:none", "-cp", _class_path([Path("."), *libraries])),
+            *("-d", CLASSES, "{source}"),
         ),
         input_name="{source}",
         output_name=f"{CLASSES}/",
         environment=_java_environment(compiler.parent.parent),
     )
     machine = compiler.parent / "java"
-    return _on_java(machine, step, programs=[compiler], version=(str(machine), "-version"))
+    return _on_java(
+        machine,
+        step,
+        programs=[compiler],
+        libraries=libraries,
+        version=(str(machine), "-version"),
+        program=program,
+    )
+
+
+_JUNIT = "org.junit.platform.console.ConsoleLauncher"
+
+
+def junit() -> Toolchain:
+    """The toolchain of Java with JUnit 5, whose console runs all tests of a program.
+
+    Raises:
+        ToolchainError: it is missing.
+    """
+    console = _jar("junit-platform-console-standalone", "junit5")
+    options = ("--disable-banner", "--disable-ansi-colors", "--details=tree")
+    return java([console], (_JUNIT, *options, "--class-path=.", "--scan-class-path"))
+
+
+_KOTLIN = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
 
 
 def kotlin() -> Toolchain:
     """The toolchain of Kotlin: its compiler for the JVM. Raises ToolchainError."""
+    jars = _kotlin_jars()
+    library = jars[1]
+    options = ("-Xdisable-default-scripting-plugin", "-cp", str(library))
+    return _kotlin_toolchain(jars, [library], (*options, "-d", CLASSES, "main.kt"))
+
+
+_SCRIPT_START = b"""@file:JvmName("Start")
+fun main(arguments: Array<String>) {
+    try { Class.forName("Main").getConstructor(Array<String>::class.java).newInstance(arguments) }
+    catch (failure: java.lang.reflect.InvocationTargetException) { throw failure.cause!! }
+}
+"""
+"""Program that starts a compiled script, which is a class whose constructor runs its lines."""
+
+
+def kotlin_script() -> Toolchain:
+    """The toolchain of scripts in Kotlin. Raises ToolchainError."""
+    jars = _kotlin_jars()
+    plugins = [
+        _jar(f"kotlin-scripting-{part}", "kotlin") for part in ("compiler", "common", "jvm", "impl")
+    ]
+    libraries = [jars[1], jars[3]]
+    options = [*(f"-Xplugin={plugin}" for plugin in plugins), "-cp", _class_path(libraries)]
+    found = _kotlin_toolchain(
+        [*jars, *plugins],
+        libraries,
+        (*options, "-d", CLASSES, "main.kts", "start.kt"),
+        source="main.kts",
+        program=("Start",),
+    )
+    (step,) = found.steps
+    return dataclasses.replace(
+        found, steps=(dataclasses.replace(step, files={"start.kt": _SCRIPT_START}),)
+    )
+
+
+def _kotlin_jars() -> list[Path]:
+    """The archives of Kotlin's compiler. Raises ToolchainError."""
     parts = ("kotlin-compiler", "kotlin-stdlib", "kotlin-reflect", "kotlin-script-runtime")
     others = ("libtrove-intellij", "org.jetbrains.annotations-common")
-    jars = [_jar(name, "kotlin") for name in (*parts, *others)]
-    library = jars[1]
+    return [_jar(name, "kotlin") for name in (*parts, *others)]
+
+
+def _kotlin_toolchain(
+    jars: Sequence[Path],
+    libraries: Sequence[Path],
+    arguments: Sequence[str],
+    *,
+    source: str = "main.kt",
+    program: Sequence[str] = ("{main}",),
+) -> Toolchain:
     machine = Path(located("java", "openjdk-17-jdk-headless"))
-    name = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
-    arguments = (
-        *("-nowarn", "-no-stdlib", "-no-reflect", "-Xdisable-default-scripting-plugin"),
-        *("-jvm-target", "1.8", "-cp", str(library), "-d", CLASSES, "main.kt"),
+    arguments = ("-nowarn", "-no-stdlib", "-no-reflect", "-jvm-target", "1.8", *arguments)
+    step = _java_step(machine, jars, _KOTLIN, arguments, source)
+    version = (str(machine), *_ASKING, "-cp", _class_path(jars), _KOTLIN, "-version")
+    return _on_java(
+        machine, step, libraries=libraries, readable=jars, version=version, program=program
     )
-    step = _java_step(machine, jars, name, arguments, "main.kt")
-    version = (str(machine), *_ASKING, "-cp", _class_path(jars), name, "-version")
-    return _on_java(machine, step, libraries=[library], readable=jars, version=version)
 
 
 def scala() -> Toolchain:
@@ -489,6 +572,7 @@ def _on_java(
     programs: Sequence[Path] = (),
     libraries: Sequence[Path] = (),
     readable: Sequence[Path] = (),
+    program: Sequence[str] = ("{main}",),
 ) -> Toolchain:
     """A toolchain whose compiler makes classes for a Java machine.
 
@@ -499,6 +583,7 @@ def _on_java(
         programs: programs besides the machine that are started.
         libraries: archives of classes that programs use.
         readable: archives of classes that the compiler reads.
+        program: name of the class that is started, and its arguments.
     """
     home = machine.parent.parent
     # Debian has its configuration in /etc, with links to it.
@@ -507,7 +592,7 @@ def _on_java(
     running = Step(
         arguments=(
             *(str(machine), *_JAVA_OPTIONS, *_RUNNING, _class_path([Path("."), *libraries])),
-            "{main}",
+            *program,
         ),
         input_name="",
         environment=_java_environment(home),

@@ -35,6 +35,7 @@ from verifier_service.code.device_stdin import (
     by_file,
     files_beside,
 )
+from verifier_service.code.go_tests import with_main
 from verifier_service.code.installed_toolchains import (
     Step,
     Toolchain,
@@ -52,8 +53,10 @@ from verifier_service.sandbox.execution import (
     Program,
     SandboxError,
     Tools,
+    ZygoteKind,
 )
 from verifier_service.sandbox.file_names import is_name
+from verifier_service.sandbox.python_packages import is_installed
 from verifier_service.validation import did_you_mean
 
 if TYPE_CHECKING:
@@ -85,6 +88,8 @@ LanguageName = Literal[
     "sql",
 ]
 
+RunnerName = Literal["d_ut", "go_test", "junit", "kotlin_script", "pytest"]
+
 _MIB = 2**20
 COMPILE_LIMITS = Limits(
     cpu_seconds=15,
@@ -100,6 +105,8 @@ MIN_SECONDS = 0.01
 SOURCE_BYTES = 32 * _MIB
 """Room in the scratch directory of a program that a runtime reads, and for files of its own."""
 
+TESTS_FILE = "test_main.py"
+"""Name of the source in the scratch directory of a driver."""
 NO_FILES: Mapping[str, bytes] = {}
 compiled_programs = CompiledPrograms()
 """Compiled programs that are kept. A worker of a pool shares those of the others."""
@@ -121,12 +128,16 @@ class Language:
     name: LanguageName
     tags: tuple[str, ...]
     """Tags of fenced blocks, in lower case."""
+    runner: RunnerName | None = None
+    """Name of another way to run the language, of which this is the row; None for its usual one."""
     aliases: tuple[str, ...] = ()
     """Names that other protocols have for it, besides its own; in lower case."""
     find: installed_toolchains.Finder | None = None
     """Finds its toolchain; None for Python, which is that of the service."""
     hello: bytes = b""
     """Smallest program, which prints 1: one that does not run says that the toolchain is broken."""
+    hello_says: re.Pattern[bytes] = re.compile(rb"\s*1\s*")
+    """Output of that program, as a whole."""
     source_name: Callable[[bytes], str] | None = None
     """Name of the source's file, where a `{source}` of the toolchain asks for it."""
     rewrite: Callable[[bytes], bytes] | None = None
@@ -148,10 +159,21 @@ class Language:
     """Message about a program that was linked with shared libraries; empty where none is."""
     missing_module: re.Pattern[bytes] | None = None
     """Text on standard error by which a runtime says that a module is not installed."""
+    packages: tuple[str, ...] = ()
+    """Packages of Python that programs in it need beside the service."""
+    driver: bytes = b""
+    """Program in Python that runs the file `TESTS_FILE`, the source; empty where none is needed."""
+    zygote_kind: ZygoteKind | None = None
+    """Kind of the zygote that runs the driver."""
     problems: list[str | None] = field(default_factory=list)
     """Advice on what to install, or None, once the toolchain has been tried."""
     found: list[Toolchain] = field(default_factory=list)
     """Its toolchain, once it was found."""
+
+    @property
+    def key(self) -> str:
+        """Name of its toolchain and of its compiled programs."""
+        return self.runner or self.name
 
     @property
     def has_calls(self) -> bool:
@@ -176,7 +198,8 @@ class Language:
         The first call runs a smallest program.
         """
         if self.find is None:
-            return None
+            lacks = [name for name in self.packages if not is_installed(name)]
+            return _missing_packages(lacks) if lacks else None
         if not self.problems:
             self.problems.append(await self._problem(runner))
         return self.problems[0]
@@ -192,9 +215,9 @@ class Language:
         else:
             patient = dataclasses.replace(COMPILE_LIMITS, num_threads=Limits().num_threads)
             run = await runner.run(built, self.run_limits(patient))
-            if run.succeeded and run.stdout.split() == [b"1"]:
+            if run.succeeded and self.hello_says.fullmatch(run.stdout):
                 return None
-        problem = f"{self.name} does not work in the sandbox: {_why(run)}"
+        problem = f"{self.key} does not work in the sandbox: {_why(run)}"
         if run.exit_code is None:  # a limit or a signal ended it, which may not happen next time
             raise SandboxError(problem)
         return problem
@@ -236,15 +259,16 @@ class Language:
     ) -> Program | CompileFailure:
         """`build`, for a source that was rewritten."""
         if self.find is None:
-            return Program(payload=source)
+            files = {TESTS_FILE: source} if self.driver else NO_FILES
+            return Program(payload=self.driver or source, files=files, zygote_kind=self.zygote_kind)
         found = self.toolchain()
         texts = {"{source}": self._source_name(source), "{memory_mib}": str(memory_bytes // _MIB)}
         if not found.steps:
             assert found.runtime is not None
             return self._started(found.runtime, source, texts)
-        kept = compiled_programs.get(self.name, source, files)
+        kept = compiled_programs.get(self.key, source, files)
         if kept is None:
-            failed = f"{self.name} that does not compile"
+            failed = f"{self.key} that does not compile"
             if (said := compiled_programs.get(failed, source, files)) is not None:
                 made: bytes | Execution = msgspec.msgpack.decode(said, type=Execution)
             else:
@@ -254,10 +278,10 @@ class Language:
                 if said is None and _is_lasting(made):
                     compiled_programs.keep(failed, source, files, msgspec.msgpack.encode(made))
                 return CompileFailure(_why(made), made)
-            compiled_programs.keep(self.name, source, files, made)
+            compiled_programs.keep(self.key, source, files, made)
             kept = made
         if found.runtime is None:
-            return Program(payload=kept, entry="binary", toolchain=self.name)
+            return Program(payload=kept, entry="binary", toolchain=self.key)
         if found.steps[-1].output_name == OUTPUT_FILE:
             return self._started(found.runtime, kept, texts)
         # A program chooses the names of its classes, and a name may be too long for a file here.
@@ -315,7 +339,7 @@ class Language:
             payload=tool_payload(arguments, name, content, environment),
             entry="tool",
             files=step.files,
-            toolchain=self.name,
+            toolchain=self.key,
             stdin_name=self.stdin_name,
         )
 
@@ -410,6 +434,11 @@ def _needs_loader(binary: bytes) -> bool:
     return _PT_INTERP in kinds
 
 
+def _missing_packages(names: list[str]) -> str:
+    listed = " ".join(names)
+    return f"no {listed} beside the service: pip install {listed}, then start the service again"
+
+
 def _left(limits: Limits, run: Execution) -> Limits:
     """The limits on further steps after one of a compilation."""
     wall_seconds = run.wall_seconds - run.waited_seconds
@@ -448,6 +477,11 @@ _PLENTY = dataclasses.replace(
 _R_PROFILE = b"""
 unlockBinding("Sys.which", baseenv())
 assign("Sys.which", function(names) structure(rep("", length(names)), names = names), baseenv())
+"""
+_PYTEST = b"""
+import sys, pytest
+options = ["-p", "no:cacheprovider", "--no-header", "--basetemp=.pytest"]
+sys.exit(pytest.main([*options, "test_main.py"]))
 """
 _HEAVY = 128 * _MIB
 _LIBRARIES = f"/usr/lib/{sysconfig.get_config_var('MULTIARCH') or ''}"
@@ -776,6 +810,46 @@ LANGUAGES: dict[str, Language] = {row.name: row for row in ROWS}
 _NAMES = {alias: row.name for row in ROWS for alias in (row.name, *row.aliases)}
 
 
+def _like(language: LanguageName, runner: RunnerName, **changes: Any) -> Language:
+    """The row of a runner, which is that of a language but for these changes."""
+    own: dict[str, Any] = {"runner": runner, "tags": (), "aliases": (), "problems": [], "found": []}
+    return dataclasses.replace(LANGUAGES[language], **own, **changes)
+
+
+RUNNERS: dict[RunnerName, Language] = {
+    "d_ut": _like(
+        *("d", "d_ut"),
+        find=gcc(
+            *("gdc", "gdc", "main.d", ("-funittest", *_D_OPTIONS)),
+            linked=installed_toolchains.D_RUNTIME,
+        ),
+    ),
+    "go_test": _like(
+        *("go", "go_test"),
+        rewrite=with_main,
+        hello=b'package main\nimport "testing"\nfunc TestOne(t *testing.T) {}\n',
+        hello_says=re.compile(rb"PASS\n"),
+    ),
+    "junit": _like(
+        *("java", "junit"),
+        find=installed_toolchains.junit,
+        hello=b"import org.junit.jupiter.api.*; class OneTest { @Test void one() {} }\n",
+        hello_says=re.compile(rb".*\[ +1 tests successful +\].*", re.DOTALL),
+    ),
+    "kotlin_script": _like(
+        *("kotlin", "kotlin_script"),
+        find=installed_toolchains.kotlin_script,
+        hello=b"println(1)\n",
+    ),
+    "pytest": _like(
+        *("python", "pytest"), packages=("pytest",), driver=_PYTEST, zygote_kind=ZygoteKind.TESTS
+    ),
+}
+"""Other ways to run a language, such as its tests, by the names that only `/run_code` offers."""
+RUNNABLE: Mapping[str, Language] = LANGUAGES | {row.key: row for row in RUNNERS.values()}
+"""All that can be run, by name."""
+
+
 def is_language(name: str) -> TypeGuard[LanguageName]:
     """Whether a name is that of a language."""
     return name in LANGUAGES
@@ -788,6 +862,16 @@ def language_named(name: str) -> LanguageName | None:
     ('javascript', 'cpp', None)
     """
     return _NAMES.get(name.lower())
+
+
+def runnable_named(name: str) -> LanguageName | RunnerName | None:
+    """The language or runner that SandboxFusion calls so; None if there is none.
+
+    >>> runnable_named("D_ut"), runnable_named("nodejs"), runnable_named("cuda")
+    ('d_ut', 'javascript', None)
+    """
+    found = next((runner for runner in RUNNERS if runner == name.lower()), None)
+    return found or language_named(name)
 
 
 def refuse_unknown(name: object) -> object:
@@ -842,8 +926,8 @@ async def language_problems(runner: Runner) -> dict[LanguageName, str]:
 
 
 def tools(name: str) -> Tools:
-    """Tools of a language, for the `Runner`. Raises ToolchainError."""
-    return LANGUAGES[name].toolchain().tools
+    """Tools of a language or runner, for the `Runner`. Raises ToolchainError."""
+    return RUNNABLE[name].toolchain().tools
 
 
 @functools.cache
@@ -853,7 +937,7 @@ def language_version(name: str) -> str:
     Raises:
         ToolchainError: it is missing or does not tell. The cache does not keep this.
     """
-    language = LANGUAGES[name]
+    language = RUNNABLE[name]
     if language.find is None:
         return platform.python_version()
     command = language.toolchain().version
