@@ -85,6 +85,9 @@ PEERS = {
         # With an option that skips the check of types, as far as tsc has one.
         (("tsc", "--isolatedModules", "--noResolve", "--skipLibCheck", "main.ts"),),
     ),
+    "verilog": Peer(
+        "main.sv", ("vvp", "-n", "main"), (("iverilog", "-g2012", "-o", "main", "main.sv"),)
+    ),
 }
 PYTHON = "print(sum(map(int, open(0).read().split()[1:])))"
 
