@@ -624,6 +624,8 @@ ROWS = (
         ),
         hello=b"import std.stdio;\nvoid main() { writeln(1); }\n",
         memory_error=re.compile(rb"OutOfMemoryError"),
+        # A program that imports std.regex takes 14 s.
+        compile_limits=dataclasses.replace(COMPILE_LIMITS, cpu_seconds=30),
     ),
     Language(
         name="fortran",

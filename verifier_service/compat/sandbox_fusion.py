@@ -55,7 +55,8 @@ class RunCodeRequest(BaseModel):
 
     code: str
     language: str = Field(
-        default="python", description="SandboxFusion's name, such as nodejs, or the service's"
+        default="python",
+        description="SandboxFusion's name, such as nodejs or pytest, or the service's",
     )
     stdin: str | None = None
     compile_timeout: float = Field(default=10.0, description="seconds")
