@@ -21,6 +21,7 @@ import platform
 import re
 import struct
 import sysconfig
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard
@@ -848,7 +849,7 @@ RUNNERS: dict[RunnerName, Language] = {
     ),
 }
 """Other ways to run a language, such as its tests, by the names that only `/run_code` offers."""
-RUNNABLE: Mapping[str, Language] = LANGUAGES | {row.key: row for row in RUNNERS.values()}
+RUNNABLE: Mapping[str, Language] = ChainMap(LANGUAGES, {row.key: row for row in RUNNERS.values()})
 """All that can be run, by name."""
 
 
