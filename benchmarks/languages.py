@@ -52,6 +52,8 @@ PEERS = {
         "main.cpp", ("./main",), (("g++", "-std=gnu++20", "-O2", "-w", "main.cpp", "-o", "main"),)
     ),
     "csharp": Peer("main.cs", ("mono", "main.exe"), (("mcs", "main.cs"),)),
+    "d": Peer("main.d", ("./main",), (("gdc", "-O2", "main.d", "-o", "main"),)),
+    "fortran": Peer("main.f90", ("./main",), (("gfortran", "-O2", "main.f90", "-o", "main"),)),
     "go": Peer(
         "main.go",
         ("./main",),
@@ -73,6 +75,7 @@ PEERS = {
     "php": Peer("main.php", ("php", "main.php")),
     "python": Peer("main.py", (sys.executable, "-I", "main.py")),
     "r": Peer("main.R", ("Rscript", "main.R")),
+    "racket": Peer("main.rkt", ("racket", "main.rkt")),
     "ruby": Peer("main.rb", ("ruby", "main.rb")),
     "rust": Peer("main.rs", ("./main",), (("/usr/bin/rustc", "--edition=2021", "-O", "main.rs"),)),
     "scala": Peer("main.scala", ("scala", "Solution"), (("scalac", "main.scala"),)),
@@ -81,6 +84,9 @@ PEERS = {
         ("node", "main.js"),
         # With an option that skips the check of types, as far as tsc has one.
         (("tsc", "--isolatedModules", "--noResolve", "--skipLibCheck", "main.ts"),),
+    ),
+    "verilog": Peer(
+        "main.sv", ("vvp", "-n", "main"), (("iverilog", "-g2012", "-o", "main", "main.sv"),)
     ),
 }
 PYTHON = "print(sum(map(int, open(0).read().split()[1:])))"

@@ -42,10 +42,11 @@ COPY docker/install-languages /tmp/install-languages
 RUN if [ "$WITH_CPP" = 1 ]; then LANGUAGES="cpp,$LANGUAGES"; fi \
     && sh /tmp/install-languages "$LANGUAGES" && rm /tmp/install-languages
 COPY --from=build /opt/verifier /opt/verifier
-# Mono needs this library, and no file system that the service can write to permits to map one.
-RUN ! command -v mono >/dev/null || for source in \
-        /opt/verifier/lib/python*/site-packages/verifier_service/code/mono_threads.c; \
-    do gcc -O2 -shared -fPIC -s -o "${source%.c}.so" "$source"; done
+# Mono and Racket need a library each, and no file system that the service can write to permits to map one.
+RUN set -e; cd /opt/verifier/lib/python*/site-packages/verifier_service/code; \
+    for pair in mono:mono_threads racket:racket_self; do \
+        ! command -v "${pair%:*}" >/dev/null \
+        || gcc -O2 -shared -fPIC -s -o "${pair#*:}.so" "${pair#*:}.c"; done
 # Listening on every interface is for the container's own network only.
 ENV VERIFIER_HOST=0.0.0.0 VERIFIER_PORT=8080 PYTHONDONTWRITEBYTECODE=1
 EXPOSE 8080

@@ -19,13 +19,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-# Causes by what a failed test is called, said, and was answered: the first that is found.
+# Causes by what a failed test is called, said, and was answered: the first that is found. A cause
+# names what the pattern has in brackets.
 CAUSES = (
-    (r"language '\w+' is not served", "a language that is not served"),
     (r"test_(cuda|python_gpu|torch_op)\b", "asks for a GPU"),
+    (r"language '(\w+)' is not served", r"a language that is not served: \1"),
     (r"test_isolation\.py::test_isolation_network_external", "asks for the outside network"),
-    (r"No module named '[\w.]+'", "a package that programs do not have"),
-    (r"MODULE_NOT_FOUND|luaunit|Can't locate|javatuples", "a package that programs do not have"),
+    (r"No module named '([\w.]+)'", r"a package that programs do not have: \1"),
+    (r"could not import (github\S+)", r"a package that programs do not have: \1"),
+    (r"package (org\.javatuples) does not exist", r"a package that programs do not have: \1"),
+    (r"Cannot find module '(\w+)'", r"a package that programs do not have: \1"),
+    (r"module '(luaunit)' not found", r"a package that programs do not have: \1"),
+    (r"Can't locate (\S+)\.pm", r"a package that programs do not have: \1"),
     (r"fork: Operation not permitted|test_lua_timeout", "a command, which programs cannot start"),
     (r"test_isolation\.py", "asks for a private network, which the machine does not permit"),
     (r"test_python_fetch_files", "writes outside its working directory"),
@@ -38,7 +43,12 @@ CAUSES = (
     (r"other languages than python are part of the program", "tests inside the program"),
     (r"multiple definition", "defines `exit` again; C++ is linked statically"),
     (r"multiple storage|libtorch|torch|boost", "a library that programs do not have"),
-    (r"plt|matplotlib", "a package that programs do not have"),
+    (r"plt|matplotlib", "a package that programs do not have: matplotlib"),
+    (
+        r'"compile_result":\{"status":"TimeLimitExceeded"',
+        "a compiler that took longer than the test permits",
+    ),
+    (r"then start the service again", "a toolchain that is not installed"),
 )
 
 
@@ -77,7 +87,8 @@ def _result(line: dict[str, object]) -> SuiteResult:
     test = str(line["test"]).rpartition("/")[2]
     passed = line["outcome"] == "passed"
     told = "\n".join([test, str(line["error"]), *map(str, line["answers"])])  # type: ignore[call-overload]
-    cause = next((cause for pattern, cause in CAUSES if re.search(pattern, told)), None)
+    found = ((re.search(pattern, told), cause) for pattern, cause in CAUSES)
+    cause = next((match.expand(cause) for match, cause in found if match), None)
     return SuiteResult(test, passed, None if passed else cause)
 
 

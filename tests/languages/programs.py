@@ -13,7 +13,7 @@ PROGRAMS: dict[str, dict[str, Any]] = {
     for path in sorted(Path(__file__).parent.glob("*.toml"))
 }
 
-SLOW = {"csharp", "haskell", "java", "kotlin", "rust", "scala", "typescript"}
+SLOW = {"csharp", "d", "haskell", "java", "kotlin", "rust", "scala", "typescript"}
 """Languages whose compilers take half a second or more."""
 NAMES = [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in PROGRAMS]
 """All of them, as parameters of a test."""

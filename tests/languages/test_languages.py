@@ -9,36 +9,28 @@ standard input says in which.
 
 from __future__ import annotations
 
-import asyncio
-import dataclasses
 import os
-import secrets
 import shutil
 import socket
 import tempfile
-from collections.abc import Coroutine, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
+from tests.languages.judge import SECRET, Judge, filled
 from tests.languages.programs import NAMES, PROGRAMS, SLOW
-from verifier_service.code import installed_toolchains, languages
-from verifier_service.code.compiled_programs import CompiledPrograms
+from verifier_service.code import installed_toolchains
 from verifier_service.code.installed_toolchains import ToolchainError
-from verifier_service.code.languages import LANGUAGES, CompileFailure, Language
+from verifier_service.code.languages import LANGUAGES, CompileFailure
 from verifier_service.code.reference_tests import Asserts, Stdio
-from verifier_service.code.run_tests import ENTRIES
 from verifier_service.code.verdicts import judge_program
 from verifier_service.completion import Completion
-from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Program
-from verifier_service.sandbox.runner import Runner
-from verifier_service.verdict import Outcome, Verdict
+from verifier_service.sandbox.execution import ExitReason, Program
+from verifier_service.verdict import Outcome
 from verifier_service.verifier import Judgement
 from verifier_service.verifiers.code import Code
 from verifier_service.verifiers.code_format import CodeFormat
-
-T = TypeVar("T")
 
 NUMBERS = [{"stdin": "3\n1 2 3\n", "stdout": "6\n"}, {"stdin": "1\n5\n", "stdout": "5\n"}]
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -58,100 +50,6 @@ REASONS = {
     "memory": "memory_limit_exceeded",
     "flood": "output_limit_exceeded",
 }
-PATIENT = Limits(cpu_seconds=20, wall_seconds=120, idle_seconds=None)
-SECRET = f"canary{secrets.token_hex(8)}"
-
-
-class Judge:
-    """A runner in an event loop of its own."""
-
-    def __init__(self, loop: asyncio.Runner, runner: Runner) -> None:
-        self.runner = runner
-        self._loop = loop
-
-    def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the loop."""
-        return self._loop.run(work)
-
-    def language(self, name: str) -> Language:
-        """A language whose toolchain is installed here and works; otherwise skips or fails."""
-        language = LANGUAGES[name]
-        try:
-            language.toolchain()
-        except ToolchainError as error:
-            pytest.skip(str(error))
-        assert self.wait(language.missing(self.runner)) is None
-        return language
-
-    def verdict(self, name: str, source: str, tests: Stdio, **options: Any) -> Verdict:
-        """The verdict on a program."""
-        self.language(name)
-        code = Code.model_validate({"language": name, "cpu_seconds": 20.0, **options})
-        return self.wait(judge_program(self.runner, code, tests, source))
-
-    def built(self, name: str, source: str, **limits: Any) -> Program | CompileFailure:
-        """A program, or why it could not be compiled."""
-        language = self.language(name)
-        limited = dataclasses.replace(language.compile_limits, **limits)
-        return self.wait(language.build(self.runner, source.encode(), limited))
-
-    def run(self, name: str, source: str, *, stdin: str = "", **limits: Any) -> Execution:
-        """Compile a program, which must work, and run it."""
-        program = self.built(name, source)
-        assert isinstance(program, Program), program
-        program = dataclasses.replace(program, stdin=stdin.encode())
-        limited = dataclasses.replace(PATIENT, **limits)
-        return self.wait(self.runner.run(program, LANGUAGES[name].run_limits(limited)))
-
-
-@pytest.fixture(scope="module")
-def judge() -> Iterator[Judge]:
-    kept, languages.compiled_programs = languages.compiled_programs, CompiledPrograms()
-    descriptor = CompiledPrograms.create_file()
-    languages.compiled_programs.share(descriptor)
-    os.close(descriptor)
-    with asyncio.Runner() as loop:
-        runner = Runner(1, entries=ENTRIES, tools=languages.tools)
-        loop.run(runner.__aenter__())
-        try:
-            yield Judge(loop, runner)
-        finally:
-            loop.run(runner.__aexit__(None, None, None))
-            languages.compiled_programs = kept
-
-
-@pytest.fixture
-def canary() -> Iterator[Path]:
-    """A file that everybody can read, in a directory that everybody can write to."""
-    directory = Path("/var/tmp") / f"languages-{os.getpid()}"
-    directory.mkdir()
-    directory.chmod(0o777)
-    path = directory / "canary.h"
-    path.write_text(f"{SECRET}\n")
-    path.chmod(0o644)
-    yield path
-    left = {one.name: (one.read_text(), one.stat().st_mode & 0o777) for one in directory.iterdir()}
-    shutil.rmtree(directory)
-    assert left == {"canary.h": (f"{SECRET}\n", 0o644)}
-
-
-@pytest.fixture
-def server() -> Iterator[socket.socket]:
-    """A server that nobody may reach."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        listening.setblocking(False)
-        yield listening
-        with pytest.raises(BlockingIOError):
-            listening.accept()
-
-
-def filled(source: str, canary: Path, server: socket.socket) -> str:
-    """The source of a hostile program that knows what to attack."""
-    port = server.getsockname()[1]
-    names = {"@CANARY@": canary, "@DIRECTORY@": canary.parent, "@PORT@": port}
-    for name, value in names.items():
-        source = source.replace(name, str(value))
-    return source
 
 
 def reference_of(name: str, **changes: Any) -> Stdio:
@@ -318,6 +216,34 @@ def test_threads_of_haskell_take_turns(judge: Judge) -> None:
     assert (run.reason, run.stdout) == (ExitReason.EXITED, b"1\n"), run
 
 
+@pytest.mark.slow
+def test_the_collector_of_d_sees_the_variables_and_stacks_of_all_threads(judge: Judge) -> None:
+    source = """
+import core.memory, core.thread, std.stdio;
+class Node { int[] data; }
+Node kept;
+void work(int number)
+{
+    kept = new Node;
+    kept.data = [number];
+    auto local = [number, number];
+    foreach (n; 0 .. 100_000) { auto other = new int[100]; other[] = 7; }
+    GC.collect();
+    assert(kept.data == [number] && local == [number, number]);
+}
+void main()
+{
+    auto threads = [new Thread({ work(1); }), new Thread({ work(2); })];
+    foreach (thread; threads) thread.start();
+    work(3);
+    foreach (thread; threads) thread.join();
+    writeln(kept.data);
+}
+"""
+    run = judge.run("d", source)
+    assert (run.exit_code, run.stdout) == (0, b"[3]\n"), run
+
+
 def test_a_class_with_any_name_in_any_package_is_started(judge: Judge) -> None:
     source = "package a.b; interface Aaa { } class Zzz { public static void main(String[] a) {"
     run = judge.run("java", f"{source} System.out.println(1); }} }}")
@@ -387,6 +313,19 @@ console.log(eval((await readFile("/dev/stdin", "utf8")).trim().replace("\\n", "+
     "lua": """local n = 0 for line in io.lines("/dev/stdin") do n = n + line end print(n)""",
     "r": """cat(sum(as.integer(readLines(file("/dev/stdin")))))""",
     "ruby": """puts File.readlines("/dev/stdin").sum(&:to_i)""",
+    "racket": """#lang racket/base
+(define in (open-input-file "/dev/stdin"))
+(display (+ (read in) (read in)))""",
+    "d": """import std.stdio; void main() { int a, b; File("/dev/stdin").readf(" %d %d", a, b);
+writeln(a + b); }""",
+    "fortran": """integer :: a, b
+open (7, file="/dev/stdin")
+read (7, *) a
+read (7, *) b
+print '(I0)', a + b
+end""",
+    "verilog": """module main; integer a, b, got, in; initial begin in = $fopen("/dev/stdin", "r");
+got = $fscanf(in, "%d%d", a, b); $display("%0d", a + b); end endmodule""",
     "rust": """fn main() { println!("{}", std::fs::read_to_string("/dev/stdin").unwrap().lines()
 .map(|it| it.parse::<i32>().unwrap()).sum::<i32>()); }""",
     "bash": """mapfile -t all < "${1:-/dev/stdin}"; echo $((all[0] + all[1])) > /dev/stdout""",
@@ -443,13 +382,14 @@ def test_a_package_of_go_that_needs_shared_libraries_does_not_compile(
 @pytest.mark.parametrize(
     ("name", "missing", "reason"),
     [
-        ("javascript", "require('lodash')", "module_not_found"),
-        ("javascript", "import a from 'lodash'", "module_not_found"),
+        ("javascript", "require('left-pad')", "module_not_found"),
+        ("javascript", "import a from 'left-pad'", "module_not_found"),
         ("javascript", "require('./a')", "runtime_error"),
         ("ruby", "require 'nokogiri'", "module_not_found"),
         ("perl", "use Moose;", "module_not_found"),
         ("lua", "require 'socket'", "module_not_found"),
         ("r", "library(dplyr)", "module_not_found"),
+        ("racket", "#lang racket/base\n(require foo/bar)", "module_not_found"),
     ],
 )
 def test_a_module_that_is_not_installed_is_told_by_its_reason(
@@ -457,6 +397,37 @@ def test_a_module_that_is_not_installed_is_told_by_its_reason(
 ) -> None:
     tests = Stdio.model_validate({"type": "stdio", "cases": NUMBERS})
     assert judge.verdict(name, missing, tests).reason == reason
+
+
+LIBRARIES = {
+    "java": (
+        "/usr/share/java/javatuples.jar",
+        """import org.javatuples.Pair;
+class Main {
+    public static void main(String[] none) { System.out.println(Pair.with(1, 2).getValue0()); }
+}""",
+    ),
+    "javascript": (
+        "/usr/share/nodejs/lodash",
+        """const _ = require("lodash"); console.log(_.isEqual([1], [1]) ? 1 : 0);""",
+    ),
+    "lua": (
+        "/usr/share/lua/5.4/luaunit.lua",
+        """local unit = require("luaunit"); unit.assertEquals({1}, {1}); print(1)""",
+    ),
+    "perl": (
+        "/usr/share/perl5/Test/Deep.pm",
+        """use Test::Deep; print eq_deeply([1], [1]);""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_library_of_the_distribution_can_be_used(judge: Judge, name: str) -> None:
+    place, source = LIBRARIES[name]
+    if not Path(place).exists():
+        pytest.skip(f"no {place}: docker/install-languages {name}-libraries installs it")
+    assert judge.run(name, source).stdout.split() == [b"1"]
 
 
 WIDE = """#include <locale.h>

@@ -306,6 +306,21 @@ def test_the_languages_are_listed_beside_the_verifiers(http: httpx.Client) -> No
     assert all(one["version"] if one["available"] else one["problem"] for one in listed)
 
 
+def test_run_code_has_runners_of_tests_and_no_other_protocol_does(http: httpx.Client) -> None:
+    tests = "def test_one():\n    assert 1 == {}\n"
+    found = run_code(http, tests.format(1), language="pytest")
+    assert (found["status"], found["run_result"]["return_code"]) == ("Success", 0)
+    assert "1 passed" in found["run_result"]["stdout"]
+    found = run_code(http, tests.format(2), language="pytest")
+    assert (found["status"], found["run_result"]["return_code"]) == ("Failed", 1)
+    assert "assert 1 == 2" in found["run_result"]["stdout"]
+    found = run_code(http, tests, language="jest")
+    assert found["status"] == "SandboxError"
+    assert "'pytest'" in found["message"]
+    body = {"language": "pytest", "version": "*", "files": [{"content": tests}]}
+    assert "pytest-* runtime is unknown" in post(http, "/api/v2/execute", body, 400)["message"]
+
+
 def test_piston_lists_its_runtimes(http: httpx.Client) -> None:
     found = http.get("/api/v2/runtimes").json()
     aliases = {one["language"]: one["aliases"] for one in found}

@@ -137,7 +137,7 @@ def test_calls_of_many_values_or_verdicts_have_a_process_too(
         ("/get_reward", {"query": ["4"], "labels": ["4", "5"]}, 422, "2 labels for 1 queries"),
         ("/verify", {"response": {"output": []}, "verifier": 1}, 422, "`verifier` '1'"),
         ("/test_program", {"program": "", "tests": ["x"] * 1001}, 413, "1001 tests"),
-        ("/api/v2/execute", {"language": "d", "files": [{"content": ""}]}, 400, "runtime"),
+        ("/api/v2/execute", {"language": "none", "files": [{"content": ""}]}, 400, "runtime"),
         ("/api/v2/execute", {"language": "python"}, 422, "files: "),
     ],
 )

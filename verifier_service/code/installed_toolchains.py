@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
+from verifier_service.code.implicit_usings import with_usings
 from verifier_service.sandbox import launcher, runtime
 from verifier_service.sandbox.entries import OUTPUT_FILE
 from verifier_service.sandbox.execution import Tools
@@ -53,6 +54,8 @@ class Step:
     """More files that the tool reads, by name."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables of the tool besides those of every program."""
+    second_input: Callable[[bytes, bytes], bytes | None] | None = None
+    """Another input for a tool that has refused one, made of that and of its messages, if any."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +78,31 @@ class ToolchainError(Exception):
 Finder = Callable[[], Toolchain]
 
 
-# C and C++
+# C, C++, D and Fortran
+
+# The C library gives each thread a stack as large as the main thread's may become, which is 64 MiB
+# here: ten threads would take all address space. This is what they have on other machines.
+_STACKS = """
+#define _GNU_SOURCE
+#include <pthread.h>
+__attribute__((constructor(101))) static void bound_stacks_of_threads(void) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 8 << 20);
+    pthread_setattr_default_np(&attributes);
+}
+"""
 
 
-def gcc(driver_name: str, package: str, source: str, options: Sequence[str]) -> Finder:
+def gcc(
+    driver_name: str,
+    package: str,
+    source: str,
+    options: Sequence[str],
+    *,
+    linked: str = _STACKS,
+    readable: Sequence[str] = (),
+) -> Finder:
     """The finder of a compiler of GCC, which links statically: a program needs no file but its own.
 
     Args:
@@ -86,13 +110,15 @@ def gcc(driver_name: str, package: str, source: str, options: Sequence[str]) -> 
         package: its Debian package.
         source: name of the source's file.
         options: options of a compilation.
+        linked: source in C of an object file that each program is linked with.
+        readable: more directories that the compiler reads, where they exist.
     """
 
     def find() -> Toolchain:
         driver = located(driver_name, package)
         archive = _static_library(driver, driver_name)
         linker = _part(ask(driver, "-print-prog-name=ld"), driver_name)
-        commands = _commands(driver, *options, source, *_STACKS_PART, "-o", OUTPUT_FILE)
+        commands = _commands(driver, *options, source, *_LINKED_PART, "-o", OUTPUT_FILE)
         if len(commands) != 3:
             raise ToolchainError(f"{driver_name} would start {len(commands)} programs, not 3")
         compiler, assembler, collector = commands
@@ -113,44 +139,74 @@ def gcc(driver_name: str, package: str, source: str, options: Sequence[str]) -> 
             Step(
                 arguments=_renamed(link, {binary: "main.o"}),
                 input_name="main.o",
-                files={_STACKS_NAME: _stacks_of_threads(driver)},
+                files={_LINKED_NAME: _object_of(linked, driver)},
             ),
         )
         programs = [Path(step.arguments[0]) for step in steps]
-        included = _include_directories(driver, options)
+        included = [*_include_directories(driver, options), *_existing(*readable)]
         locale = tuple(_locale())
-        read = [*directories, *included, *locale]
         tools = dataclasses.replace(
-            _tools(programs, read, starter=compiled_launcher()), binary_readable=locale
+            _tools(programs, [*directories, *included, *locale], starter=compiled_launcher()),
+            binary_readable=locale,
         )
         return Toolchain(steps=steps, tools=tools, version=(driver, "-dumpfullversion"))
 
     return find
 
 
-# The C library gives each thread a stack as large as the main thread's may become, which is 64 MiB
-# here: ten threads would take all address space. This is what they have on other machines.
-_STACKS = """
-#define _GNU_SOURCE
-#include <pthread.h>
-__attribute__((constructor(101))) static void bound_stacks_of_threads(void) {
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 8 << 20);
-    pthread_setattr_default_np(&attributes);
+_LINKED_NAME = "linked.o"
+_LINKED_PART = ("-x", "none", _LINKED_NAME, "-lm")
+
+
+def _object_of(source: str, driver: str) -> bytes:
+    """The object file of a source in C. Raises ToolchainError."""
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory, "linked.c").write_text(source)
+        options = ("-x", "c", "-O2", "-c", "linked.c", "-o", _LINKED_NAME)
+        run_tool(driver, *options, directory=directory)
+        return Path(directory, _LINKED_NAME).read_bytes()
+
+
+# The C library's own fails for the main thread, whose stack it reads in /proc/self/maps, and the
+# runtime of D does not start. In a static program the C library has no function that finds a
+# variable of a thread, which that runtime asks for the first one.
+D_RUNTIME = (
+    _STACKS
+    + """
+#include <stdint.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+extern void *__libc_stack_end;
+int __real_pthread_getattr_np(pthread_t, pthread_attr_t *);
+
+int __wrap_pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes) {
+    const uintptr_t room = 1 << 20; /* for arguments, which lie above the stack */
+    struct rlimit limit;
+    int error = __real_pthread_getattr_np(thread, attributes);
+    if (error == 0 || getpid() != gettid()) return error;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur <= 2 * room) return error;
+    uintptr_t page = sysconf(_SC_PAGESIZE), size = (limit.rlim_cur - room) & -page;
+    uintptr_t end = ((uintptr_t)__libc_stack_end & -page) + page;
+    pthread_attr_init(attributes);
+    return pthread_attr_setstack(attributes, (void *)(end - size), size);
+}
+
+struct place { size_t module, offset; };
+union block { size_t generation; struct { char *first, *to_free; } variables; };
+
+void *__tls_get_addr(struct place *place) {
+    union block **thread = __builtin_thread_pointer();
+#ifdef __x86_64__
+    union block *blocks = thread[1];
+#else
+    union block *blocks = thread[0];
+#endif
+    return blocks[place->module].variables.first + place->offset;
 }
 """
-_STACKS_NAME = "stacks.o"
-_STACKS_PART = ("-x", "none", _STACKS_NAME, "-lm")
-
-
-def _stacks_of_threads(driver: str) -> bytes:
-    """The object file of `_STACKS`. Raises ToolchainError."""
-    with tempfile.TemporaryDirectory() as directory:
-        Path(directory, "stacks.c").write_text(_STACKS)
-        options = ("-x", "c", "-O2", "-c", "stacks.c", "-o", _STACKS_NAME)
-        run_tool(driver, *options, directory=directory)
-        return Path(directory, _STACKS_NAME).read_bytes()
+)
+"""Source in C of what each program in D is linked with, besides `--wrap=pthread_getattr_np`."""
 
 
 def _static_library(driver: str, name: str) -> Path:
@@ -339,38 +395,121 @@ _ASKING = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *_TRUSTING)
 _RUNNING = ("-Xmx{memory_mib}m", "-Xss16m", "-ea", "-cp")
 
 
-def java() -> Toolchain:
-    """The toolchain of Java. Raises ToolchainError."""
+_JAVA_PACKAGES = ("/usr/share/java/javatuples.jar",)
+"""Archives of Debian's packages that a program may use, where they exist."""
+
+
+def java(libraries: Sequence[Path] = (), program: Sequence[str] = ("{main}",)) -> Toolchain:
+    """The toolchain of Java.
+
+    Args:
+        libraries: archives of classes that programs use.
+        program: name and arguments of the program that runs.
+
+    Raises:
+        ToolchainError: it is missing.
+    """
     compiler = Path(located("javac", "openjdk-17-jdk-headless"))
+    libraries = [*libraries, *(path.resolve() for path in _existing(*_JAVA_PACKAGES))]
     step = Step(
         arguments=(
             *(str(compiler), *(f"-J{option}" for option in (*_JAVA_OPTIONS, *_COMPILING))),
             *("-proc:none", "-nowarn", "-encoding", "UTF-8"),
-            *("-implicit:none", "-cp", ".", "-d", CLASSES, "{source}"),
+            *("-implicit:none", "-cp", _class_path([Path("."), *libraries])),
+            *("-d", CLASSES, "{source}"),
         ),
         input_name="{source}",
         output_name=f"{CLASSES}/",
         environment=_java_environment(compiler.parent.parent),
     )
     machine = compiler.parent / "java"
-    return _on_java(machine, step, programs=[compiler], version=(str(machine), "-version"))
+    return _on_java(
+        machine,
+        step,
+        programs=[compiler],
+        libraries=libraries,
+        version=(str(machine), "-version"),
+        program=program,
+    )
+
+
+_JUNIT = "org.junit.platform.console.ConsoleLauncher"
+
+
+def junit() -> Toolchain:
+    """The toolchain of Java with JUnit 5, whose console runs all tests of a program.
+
+    Raises:
+        ToolchainError: it is missing.
+    """
+    console = _jar("junit-platform-console-standalone", "junit5")
+    options = ("--disable-banner", "--disable-ansi-colors", "--details=tree")
+    return java([console], (_JUNIT, *options, "--class-path=.", "--scan-class-path"))
+
+
+_KOTLIN = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
 
 
 def kotlin() -> Toolchain:
     """The toolchain of Kotlin: its compiler for the JVM. Raises ToolchainError."""
+    jars = _kotlin_jars()
+    library = jars[1]
+    options = ("-Xdisable-default-scripting-plugin", "-cp", str(library))
+    return _kotlin_toolchain(jars, [library], (*options, "-d", CLASSES, "main.kt"))
+
+
+_SCRIPT_START = b"""@file:JvmName("Start")
+fun main(arguments: Array<String>) {
+    try { Class.forName("Main").getConstructor(Array<String>::class.java).newInstance(arguments) }
+    catch (failure: java.lang.reflect.InvocationTargetException) { throw failure.cause!! }
+}
+"""
+"""Program that starts a compiled script, which is a class whose constructor runs its lines."""
+
+
+def kotlin_script() -> Toolchain:
+    """The toolchain of scripts in Kotlin. Raises ToolchainError."""
+    jars = _kotlin_jars()
+    plugins = [
+        _jar(f"kotlin-scripting-{part}", "kotlin") for part in ("compiler", "common", "jvm", "impl")
+    ]
+    libraries = [jars[1], jars[3]]
+    options = [*(f"-Xplugin={plugin}" for plugin in plugins), "-cp", _class_path(libraries)]
+    found = _kotlin_toolchain(
+        [*jars, *plugins],
+        libraries,
+        (*options, "-d", CLASSES, "main.kts", "start.kt"),
+        source="main.kts",
+        program=("Start",),
+    )
+    (step,) = found.steps
+    return dataclasses.replace(
+        found, steps=(dataclasses.replace(step, files={"start.kt": _SCRIPT_START}),)
+    )
+
+
+def _kotlin_jars() -> list[Path]:
+    """The archives of Kotlin's compiler. Raises ToolchainError."""
     parts = ("kotlin-compiler", "kotlin-stdlib", "kotlin-reflect", "kotlin-script-runtime")
     others = ("libtrove-intellij", "org.jetbrains.annotations-common")
-    jars = [_jar(name, "kotlin") for name in (*parts, *others)]
-    library = jars[1]
+    return [_jar(name, "kotlin") for name in (*parts, *others)]
+
+
+def _kotlin_toolchain(
+    jars: Sequence[Path],
+    libraries: Sequence[Path],
+    arguments: Sequence[str],
+    *,
+    source: str = "main.kt",
+    program: Sequence[str] = ("{main}",),
+) -> Toolchain:
     machine = Path(located("java", "openjdk-17-jdk-headless"))
-    name = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
-    arguments = (
-        *("-nowarn", "-no-stdlib", "-no-reflect", "-Xdisable-default-scripting-plugin"),
-        *("-jvm-target", "1.8", "-cp", str(library), "-d", CLASSES, "main.kt"),
+    arguments = ("-nowarn", "-no-stdlib", "-no-reflect", "-jvm-target", "1.8", *arguments)
+    step = _java_step(machine, jars, _KOTLIN, arguments, source)
+    version = (str(machine), *_ASKING, "-cp", _class_path(jars), _KOTLIN, "-version")
+    return _on_java(
+        machine, step, libraries=libraries, readable=jars, version=version, program=program
     )
-    step = _java_step(machine, jars, name, arguments, "main.kt")
-    version = (str(machine), *_ASKING, "-cp", _class_path(jars), name, "-version")
-    return _on_java(machine, step, libraries=[library], readable=jars, version=version)
 
 
 def scala() -> Toolchain:
@@ -433,6 +572,7 @@ def _on_java(
     programs: Sequence[Path] = (),
     libraries: Sequence[Path] = (),
     readable: Sequence[Path] = (),
+    program: Sequence[str] = ("{main}",),
 ) -> Toolchain:
     """A toolchain whose compiler makes classes for a Java machine.
 
@@ -443,6 +583,7 @@ def _on_java(
         programs: programs besides the machine that are started.
         libraries: archives of classes that programs use.
         readable: archives of classes that the compiler reads.
+        program: name of the class that is started, and its arguments.
     """
     home = machine.parent.parent
     # Debian has its configuration in /etc, with links to it.
@@ -451,7 +592,7 @@ def _on_java(
     running = Step(
         arguments=(
             *(str(machine), *_JAVA_OPTIONS, *_RUNNING, _class_path([Path("."), *libraries])),
-            "{main}",
+            *program,
         ),
         input_name="",
         environment=_java_environment(home),
@@ -464,6 +605,7 @@ def _on_java(
 # C#
 
 MONO_THREADS = Path(__file__).with_name("mono_threads.c")
+_MONO_DEBUG = Path(__file__).with_name("mono_debug.cs")
 _CSHARP_OPTIONS = (
     *("-nologo", "-optimize+", "-warn:0", "-langversion:latest", "-codepage:utf8"),
     *("-define:ONLINE_JUDGE", "-reference:System.Numerics", "-reference:Microsoft.CSharp"),
@@ -482,9 +624,14 @@ def csharp() -> Toolchain:
     threads = preloaded(MONO_THREADS)
     environment = {"LD_PRELOAD": str(threads)}
     step = Step(
-        arguments=(mono, str(compiler), *_CSHARP_OPTIONS, f"-out:{OUTPUT_FILE}", "main.cs"),
+        arguments=(
+            *(mono, str(compiler), *_CSHARP_OPTIONS, f"-out:{OUTPUT_FILE}"),
+            *("main.cs", _MONO_DEBUG.name),
+        ),
         input_name="main.cs",
+        files={_MONO_DEBUG.name: _MONO_DEBUG.read_bytes()},
         environment=environment,
+        second_input=with_usings,
     )
     running = Step(
         arguments=(mono, "main.exe"),
@@ -586,11 +733,72 @@ def _haskell_link(ghc: str, driver: str) -> tuple[list[str], list[str], dict[str
     return collector, [one for one in arguments if one.startswith("-L")], shims
 
 
+# Verilog
+
+_VERILOG_MODULES = ("system", "vhdl_sys", "vhdl_textio", "v2005_math", "va_math", "v2009")
+"""Modules of system tasks that a simulation may call, where they exist."""
+_VERILOG_SETTINGS = """
+generation:2012
+generation:no-specify
+generation:assertions
+generation:xtypes
+generation:io-range-error
+generation:no-strict-ca-eval
+generation:no-strict-expr-width
+generation:shared-loop-index
+generation:no-verilog-ams
+generation:icarus-misc
+ignore_missing_modules:false
+iwidth:32
+widthcap:65536
+"""
+"""Settings of the compiler, which are those of `iverilog -g2012`."""
+
+
+def verilog() -> Toolchain:
+    """The toolchain of Verilog: the preprocessor and the compiler that `iverilog` starts, and vvp.
+
+    Raises:
+        ToolchainError: it is missing or not whole.
+    """
+    machine = located("vvp", "iverilog")
+    places = [*_SYSTEM.glob("lib/*/ivl"), *_SYSTEM.glob("lib/ivl"), *_SYSTEM.glob("local/lib/ivl")]
+    homes = [place for place in places if (place / "vvp.tgt").exists()]
+    if not homes:
+        raise ToolchainError(
+            f"no vvp.tgt below /usr/lib: install it (Debian and Ubuntu: apt install iverilog), "
+            f"{_LATER}"
+        )
+    home = homes[0].resolve()
+    modules = [home / f"{name}.vpi" for name in _VERILOG_MODULES]
+    modules = [module for module in modules if module.exists()]
+    lines = [f"basedir:{home}", *(f"module:{module}" for module in modules), f"out:{OUTPUT_FILE}"]
+    steps = (
+        Step(
+            arguments=(str(home / "ivlpp"), "-L", "-Fdefined", "-o", OUTPUT_FILE, "main.sv"),
+            input_name="main.sv",
+            files={"defined": f"D:__ICARUS__=1\nI:{home}/include\n".encode()},
+        ),
+        Step(
+            arguments=(str(home / "ivl"), "-Csettings", f"-C{home}/vvp.conf", "--", "main.v"),
+            input_name="main.v",
+            files={"settings": ("\n".join(lines) + _VERILOG_SETTINGS).encode()},
+        ),
+    )
+    running = Step(arguments=(machine, "-n", "main.vvp"), input_name="main.vvp")
+    programs = [Path(machine), *(Path(step.arguments[0]) for step in steps)]
+    libraries = [path for module in modules for path in shared_libraries(module)]
+    tools = _tools(programs, [home, *libraries, *_system_files()], runtime.DEVICES)
+    return Toolchain(steps=steps, runtime=running, tools=tools, version=(machine, "-V"))
+
+
 # JavaScript and TypeScript
 
 _NODE_OPTIONS = ("--max-old-space-size={memory_mib}", "--stack-size=60000")
+_NODE_PACKAGES = "/usr/share/nodejs"
+"""Directory of Debian's packages for Node.js, which a program may `require`."""
 # It does not start where its configuration of OpenSSL is there and may not be read.
-_NODE_ENVIRONMENT = {"OPENSSL_CONF": "/dev/null"}
+_NODE_ENVIRONMENT = {"OPENSSL_CONF": "/dev/null", "NODE_PATH": _NODE_PACKAGES}
 _TYPESCRIPT_PLACES = ("share/nodejs", "lib/node_modules", "local/lib/node_modules")
 # Types are left out and not checked, as by those who run TypeScript (tsx, ts-node): what Node.js
 # itself declares is in a package of its own, without which no program that reads would be right.
@@ -648,7 +856,7 @@ def typescript() -> Toolchain:
 def _node_tools(node: str, *more: Path) -> Tools:
     return _tools(
         [Path(node)],
-        [*more, *_existing("/usr/share/nodejs"), *_system_files()],
+        [*more, *_existing(_NODE_PACKAGES), *_system_files()],
         runtime.DEVICES,
         calls="node",
     )
@@ -702,6 +910,27 @@ def interpreter(
         return Toolchain(runtime=running, tools=tools, version=command)
 
     return find
+
+
+RACKET_SELF = Path(__file__).with_name("racket_self.c")
+
+
+def racket() -> Toolchain:
+    """The toolchain of Racket. Raises ToolchainError."""
+    found = interpreter(
+        *("racket", "racket"),
+        arguments=("main.rkt",),
+        input_name="main.rkt",
+        readable=("/usr/lib/racket", "/usr/share/racket", "/etc/racket"),
+    )()
+    assert found.runtime is not None
+    library = preloaded(RACKET_SELF)
+    environment = {"LD_PRELOAD": str(library), "RACKET_SELF": found.runtime.arguments[0]}
+    return dataclasses.replace(
+        found,
+        runtime=dataclasses.replace(found.runtime, environment=environment),
+        tools=dataclasses.replace(found.tools, readable=(*found.tools.readable, library)),
+    )
 
 
 # Programs of the machine

@@ -21,6 +21,7 @@ import platform
 import re
 import struct
 import sysconfig
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard
@@ -35,6 +36,7 @@ from verifier_service.code.device_stdin import (
     by_file,
     files_beside,
 )
+from verifier_service.code.go_tests import with_main
 from verifier_service.code.installed_toolchains import (
     Step,
     Toolchain,
@@ -52,8 +54,10 @@ from verifier_service.sandbox.execution import (
     Program,
     SandboxError,
     Tools,
+    ZygoteKind,
 )
 from verifier_service.sandbox.file_names import is_name
+from verifier_service.sandbox.python_packages import is_installed
 from verifier_service.validation import did_you_mean
 
 if TYPE_CHECKING:
@@ -72,6 +76,10 @@ LanguageName = Literal[
     "go",
     "rust",
     "haskell",
+    "d",
+    "fortran",
+    "verilog",
+    "racket",
     "bash",
     "ruby",
     "php",
@@ -80,6 +88,8 @@ LanguageName = Literal[
     "r",
     "sql",
 ]
+
+RunnerName = Literal["d_ut", "go_test", "junit", "kotlin_script", "pytest"]
 
 _MIB = 2**20
 COMPILE_LIMITS = Limits(
@@ -96,6 +106,8 @@ MIN_SECONDS = 0.01
 SOURCE_BYTES = 32 * _MIB
 """Room in the scratch directory of a program that a runtime reads, and for files of its own."""
 
+TESTS_FILE = "test_main.py"
+"""Name of the source in the scratch directory of a driver."""
 NO_FILES: Mapping[str, bytes] = {}
 compiled_programs = CompiledPrograms()
 """Compiled programs that are kept. A worker of a pool shares those of the others."""
@@ -117,12 +129,16 @@ class Language:
     name: LanguageName
     tags: tuple[str, ...]
     """Tags of fenced blocks, in lower case."""
+    runner: RunnerName | None = None
+    """Name of another way to run the language, of which this is the row; None for its usual one."""
     aliases: tuple[str, ...] = ()
     """Names that other protocols have for it, besides its own; in lower case."""
     find: installed_toolchains.Finder | None = None
     """Finds its toolchain; None for Python, which is that of the service."""
     hello: bytes = b""
     """Smallest program, which prints 1: one that does not run says that the toolchain is broken."""
+    hello_says: re.Pattern[bytes] = re.compile(rb"\s*1\s*")
+    """Output of that program, as a whole."""
     source_name: Callable[[bytes], str] | None = None
     """Name of the source's file, where a `{source}` of the toolchain asks for it."""
     rewrite: Callable[[bytes], bytes] | None = None
@@ -144,10 +160,21 @@ class Language:
     """Message about a program that was linked with shared libraries; empty where none is."""
     missing_module: re.Pattern[bytes] | None = None
     """Text on standard error by which a runtime says that a module is not installed."""
+    packages: tuple[str, ...] = ()
+    """Packages of Python that programs in it need beside the service."""
+    driver: bytes = b""
+    """Program in Python that runs the file `TESTS_FILE`, the source; empty where none is needed."""
+    zygote_kind: ZygoteKind | None = None
+    """Kind of the zygote that runs the driver."""
     problems: list[str | None] = field(default_factory=list)
     """Advice on what to install, or None, once the toolchain has been tried."""
     found: list[Toolchain] = field(default_factory=list)
     """Its toolchain, once it was found."""
+
+    @property
+    def key(self) -> str:
+        """Name of its toolchain and of its compiled programs."""
+        return self.runner or self.name
 
     @property
     def has_calls(self) -> bool:
@@ -172,7 +199,8 @@ class Language:
         The first call runs a smallest program.
         """
         if self.find is None:
-            return None
+            lacks = [name for name in self.packages if not is_installed(name)]
+            return _missing_packages(lacks) if lacks else None
         if not self.problems:
             self.problems.append(await self._problem(runner))
         return self.problems[0]
@@ -188,9 +216,9 @@ class Language:
         else:
             patient = dataclasses.replace(COMPILE_LIMITS, num_threads=Limits().num_threads)
             run = await runner.run(built, self.run_limits(patient))
-            if run.succeeded and run.stdout.split() == [b"1"]:
+            if run.succeeded and self.hello_says.fullmatch(run.stdout):
                 return None
-        problem = f"{self.name} does not work in the sandbox: {_why(run)}"
+        problem = f"{self.key} does not work in the sandbox: {_why(run)}"
         if run.exit_code is None:  # a limit or a signal ended it, which may not happen next time
             raise SandboxError(problem)
         return problem
@@ -232,15 +260,16 @@ class Language:
     ) -> Program | CompileFailure:
         """`build`, for a source that was rewritten."""
         if self.find is None:
-            return Program(payload=source)
+            files = {TESTS_FILE: source} if self.driver else NO_FILES
+            return Program(payload=self.driver or source, files=files, zygote_kind=self.zygote_kind)
         found = self.toolchain()
         texts = {"{source}": self._source_name(source), "{memory_mib}": str(memory_bytes // _MIB)}
         if not found.steps:
             assert found.runtime is not None
             return self._started(found.runtime, source, texts)
-        kept = compiled_programs.get(self.name, source, files)
+        kept = compiled_programs.get(self.key, source, files)
         if kept is None:
-            failed = f"{self.name} that does not compile"
+            failed = f"{self.key} that does not compile"
             if (said := compiled_programs.get(failed, source, files)) is not None:
                 made: bytes | Execution = msgspec.msgpack.decode(said, type=Execution)
             else:
@@ -250,10 +279,10 @@ class Language:
                 if said is None and _is_lasting(made):
                     compiled_programs.keep(failed, source, files, msgspec.msgpack.encode(made))
                 return CompileFailure(_why(made), made)
-            compiled_programs.keep(self.name, source, files, made)
+            compiled_programs.keep(self.key, source, files, made)
             kept = made
         if found.runtime is None:
-            return Program(payload=kept, entry="binary", toolchain=self.name)
+            return Program(payload=kept, entry="binary", toolchain=self.key)
         if found.steps[-1].output_name == OUTPUT_FILE:
             return self._started(found.runtime, kept, texts)
         # A program chooses the names of its classes, and a name may be too long for a file here.
@@ -282,25 +311,25 @@ class Language:
         """
         content, limits = source, limits or self.compile_limits
         for step in found.steps:
-            tool = dataclasses.replace(
-                self._started(step, content, texts),
-                files={**files, **step.files},
-                fetched_files=(step.output_name,),
-            )
-            run = await runner.run(tool, limits)
+            files = {**files, **step.files}
+            run = await runner.run(self._compiler(step, content, files, texts), limits)
+            limits = _left(limits, run)
+            if not run.succeeded and (other := _second_input(step, content, run)) is not None:
+                run = await runner.run(self._compiler(step, other, files, texts), limits)
+                limits = _left(limits, run)
             if not run.succeeded or step.output_name not in run.files:
                 return run
             content, files = run.files[step.output_name], NO_FILES
-            limits = dataclasses.replace(
-                limits,
-                cpu_seconds=max(limits.cpu_seconds - run.cpu_seconds, MIN_SECONDS),
-                wall_seconds=max(
-                    limits.wall_seconds - run.wall_seconds + run.waited_seconds, MIN_SECONDS
-                ),
-            )
         if self.not_static and _needs_loader(content):
             return dataclasses.replace(run, exit_code=1, stderr=self.not_static, files={})
         return content
+
+    def _compiler(
+        self, step: Step, content: bytes, files: Mapping[str, bytes], texts: Mapping[str, str]
+    ) -> Program:
+        """A compiler that reads files and writes one."""
+        started = self._started(step, content, texts)
+        return dataclasses.replace(started, files=files, fetched_files=(step.output_name,))
 
     def _started(self, step: Step, content: bytes, texts: Mapping[str, str]) -> Program:
         """A tool that reads a file."""
@@ -311,7 +340,7 @@ class Language:
             payload=tool_payload(arguments, name, content, environment),
             entry="tool",
             files=step.files,
-            toolchain=self.name,
+            toolchain=self.key,
             stdin_name=self.stdin_name,
         )
 
@@ -348,9 +377,9 @@ class Language:
         return None
 
 
-BINARIES = frozenset({"cpp", "c", "rust", "go", "haskell"})
+BINARIES = frozenset({"cpp", "c", "rust", "go", "haskell", "d", "fortran"})
 """Languages whose programs are run without a runtime."""
-COMPILED = BINARIES | {"java", "kotlin", "scala", "csharp", "typescript"}
+COMPILED = BINARIES | {"java", "kotlin", "scala", "csharp", "typescript", "verilog"}
 """Languages with a compiler that runs before the program."""
 _NO_INPUT = ".input"
 _PT_INTERP = 3
@@ -406,13 +435,37 @@ def _needs_loader(binary: bytes) -> bool:
     return _PT_INTERP in kinds
 
 
+def _missing_packages(names: list[str]) -> str:
+    listed = " ".join(names)
+    return f"no {listed} beside the service: pip install {listed}, then start the service again"
+
+
+def _left(limits: Limits, run: Execution) -> Limits:
+    """The limits on further steps after one of a compilation."""
+    wall_seconds = run.wall_seconds - run.waited_seconds
+    return dataclasses.replace(
+        limits,
+        cpu_seconds=max(limits.cpu_seconds - run.cpu_seconds, MIN_SECONDS),
+        wall_seconds=max(limits.wall_seconds - wall_seconds, MIN_SECONDS),
+    )
+
+
+def _second_input(step: Step, content: bytes, refused: Execution) -> bytes | None:
+    """Another input for a compiler that has refused one by its own exit code."""
+    if step.second_input is None or refused.reason is not ExitReason.EXITED:
+        return None
+    return step.second_input(content, refused.stderr)
+
+
 def _filled(text: str, texts: Mapping[str, str]) -> str:
     for name, value in texts.items():
         text = text.replace(name, value)
     return text
 
 
-_GNU = ("-w", "-static", "-s", "-DONLINE_JUDGE", "-fmax-errors=20", "-fdiagnostics-color=never")
+_QUIET = ("-w", "-static", "-s", "-fmax-errors=20", "-fdiagnostics-color=never")
+_GNU = ("-DONLINE_JUDGE", *_QUIET)
+_D_OPTIONS = ("-O2", "-fversion=ONLINE_JUDGE", "-Wl,--wrap=pthread_getattr_np", *_QUIET)
 _PLENTY = dataclasses.replace(
     COMPILE_LIMITS,
     num_threads=64,
@@ -425,6 +478,11 @@ _PLENTY = dataclasses.replace(
 _R_PROFILE = b"""
 unlockBinding("Sys.which", baseenv())
 assign("Sys.which", function(names) structure(rep("", length(names)), names = names), baseenv())
+"""
+_PYTEST = b"""
+import sys, pytest
+options = ["-p", "no:cacheprovider", "--no-header", "--basetemp=.pytest"]
+sys.exit(pytest.main([*options, "test_main.py"]))
 """
 _HEAVY = 128 * _MIB
 _LIBRARIES = f"/usr/lib/{sysconfig.get_config_var('MULTIARCH') or ''}"
@@ -558,6 +616,58 @@ ROWS = (
         compile_limits=_PLENTY,
     ),
     Language(
+        name="d",
+        tags=("d", "dlang"),
+        aliases=("dlang", "gdc", "dmd"),
+        find=gcc(
+            *("gdc", "gdc", "main.d", _D_OPTIONS),
+            linked=installed_toolchains.D_RUNTIME,
+        ),
+        hello=b"import std.stdio;\nvoid main() { writeln(1); }\n",
+        memory_error=re.compile(rb"OutOfMemoryError"),
+        # A program that imports std.regex takes 14 s.
+        compile_limits=dataclasses.replace(COMPILE_LIMITS, cpu_seconds=30),
+    ),
+    Language(
+        name="fortran",
+        tags=("fortran", "f90", "f95"),
+        aliases=("f90", "f95", "gfortran"),
+        find=gcc(
+            *("gfortran", "gfortran", "main.f90"),
+            ("-O2", "-ffree-line-length-none", *_QUIET),
+            readable=("/usr/include/finclude",),
+        ),
+        hello=b"print *, 1\nend\n",
+        memory_error=re.compile(
+            rb"Allocation would exceed memory limit|Error allocating \d+ bytes"
+        ),
+    ),
+    Language(
+        name="verilog",
+        tags=("verilog", "systemverilog", "sv", "v"),
+        aliases=("systemverilog", "iverilog"),
+        find=installed_toolchains.verilog,
+        hello=b"module main; initial $display(1); endmodule\n",
+        memory_error=re.compile(rb"std::bad_alloc"),
+        reserved_bytes=16 * _MIB,
+        runtime_bytes=8 * _MIB,
+    ),
+    Language(
+        name="racket",
+        tags=("racket", "rkt"),
+        aliases=("rkt",),
+        find=installed_toolchains.racket,
+        hello=b"#lang racket/base\n(display 1)\n",
+        reserved_bytes=_HEAVY,
+        runtime_bytes=96 * _MIB,
+        memory_error=re.compile(rb"out of memory"),
+        missing_module=re.compile(rb"^main\.rkt:\d+:\d+: collection not found", re.MULTILINE),
+        syntax_error=re.compile(
+            rb"^main\.rkt:\d+:\d+: (?!collection not found)|^default-load-handler: expected a `mod",
+            re.MULTILINE,
+        ),
+    ),
+    Language(
         name="bash",
         tags=("bash", "sh", "shell"),
         aliases=("sh", "shell"),
@@ -633,7 +743,12 @@ ROWS = (
         name="lua",
         tags=("lua",),
         find=interpreter(
-            "lua5.4", "lua5.4", arguments=("main.lua",), input_name="main.lua", version=("-v",)
+            "lua5.4",
+            "lua5.4",
+            arguments=("main.lua",),
+            input_name="main.lua",
+            readable=("/usr/share/lua",),
+            version=("-v",),
         ),
         hello=b"print(1)\n",
         memory_error=re.compile(rb"not enough memory"),
@@ -698,6 +813,46 @@ LANGUAGES: dict[str, Language] = {row.name: row for row in ROWS}
 _NAMES = {alias: row.name for row in ROWS for alias in (row.name, *row.aliases)}
 
 
+def _like(language: LanguageName, runner: RunnerName, **changes: Any) -> Language:
+    """The row of a runner, which is that of a language but for these changes."""
+    own: dict[str, Any] = {"runner": runner, "tags": (), "aliases": (), "problems": [], "found": []}
+    return dataclasses.replace(LANGUAGES[language], **own, **changes)
+
+
+RUNNERS: dict[RunnerName, Language] = {
+    "d_ut": _like(
+        *("d", "d_ut"),
+        find=gcc(
+            *("gdc", "gdc", "main.d", ("-funittest", *_D_OPTIONS)),
+            linked=installed_toolchains.D_RUNTIME,
+        ),
+    ),
+    "go_test": _like(
+        *("go", "go_test"),
+        rewrite=with_main,
+        hello=b'package main\nimport "testing"\nfunc TestOne(t *testing.T) {}\n',
+        hello_says=re.compile(rb"PASS\n"),
+    ),
+    "junit": _like(
+        *("java", "junit"),
+        find=installed_toolchains.junit,
+        hello=b"import org.junit.jupiter.api.*; class OneTest { @Test void one() {} }\n",
+        hello_says=re.compile(rb".*\[ +1 tests successful +\].*", re.DOTALL),
+    ),
+    "kotlin_script": _like(
+        *("kotlin", "kotlin_script"),
+        find=installed_toolchains.kotlin_script,
+        hello=b"println(1)\n",
+    ),
+    "pytest": _like(
+        *("python", "pytest"), packages=("pytest",), driver=_PYTEST, zygote_kind=ZygoteKind.TESTS
+    ),
+}
+"""Other ways to run a language, such as its tests, by the names that only `/run_code` offers."""
+RUNNABLE: Mapping[str, Language] = ChainMap(LANGUAGES, {row.key: row for row in RUNNERS.values()})
+"""All that can be run, by name."""
+
+
 def is_language(name: str) -> TypeGuard[LanguageName]:
     """Whether a name is that of a language."""
     return name in LANGUAGES
@@ -710,6 +865,16 @@ def language_named(name: str) -> LanguageName | None:
     ('javascript', 'cpp', None)
     """
     return _NAMES.get(name.lower())
+
+
+def runnable_named(name: str) -> LanguageName | RunnerName | None:
+    """The language or runner that SandboxFusion calls so; None if there is none.
+
+    >>> runnable_named("D_ut"), runnable_named("nodejs"), runnable_named("cuda")
+    ('d_ut', 'javascript', None)
+    """
+    found = next((runner for runner in RUNNERS if runner == name.lower()), None)
+    return found or language_named(name)
 
 
 def refuse_unknown(name: object) -> object:
@@ -764,8 +929,8 @@ async def language_problems(runner: Runner) -> dict[LanguageName, str]:
 
 
 def tools(name: str) -> Tools:
-    """Tools of a language, for the `Runner`. Raises ToolchainError."""
-    return LANGUAGES[name].toolchain().tools
+    """Tools of a language or runner, for the `Runner`. Raises ToolchainError."""
+    return RUNNABLE[name].toolchain().tools
 
 
 @functools.cache
@@ -775,7 +940,7 @@ def language_version(name: str) -> str:
     Raises:
         ToolchainError: it is missing or does not tell. The cache does not keep this.
     """
-    language = LANGUAGES[name]
+    language = RUNNABLE[name]
     if language.find is None:
         return platform.python_version()
     command = language.toolchain().version

@@ -17,11 +17,12 @@ import msgspec
 from verifier_service.code.device_stdin import with_stdin
 from verifier_service.code.installed_toolchains import ToolchainError
 from verifier_service.code.languages import (
-    LANGUAGES,
     MIN_SECONDS,
+    RUNNABLE,
     CompileFailure,
     Language,
     LanguageName,
+    RunnerName,
     language_version,
 )
 from verifier_service.code.repeated_program import room_for
@@ -46,7 +47,7 @@ MAX_FETCHED_BYTES = 4 * 2**20
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Input, files and limits of a run."""
 
-    language: LanguageName
+    language: LanguageName | RunnerName
     is_session: bool = False
     """Whether the source is a session: JSON with cells, see `cells_process`."""
     stdin: str = ""
@@ -169,7 +170,7 @@ async def run_program(runner: Runner, source: str, options: RunOptions) -> RunRe
     Raises:
         SandboxError: the program could not be run, which is our failure.
     """
-    language = LANGUAGES[options.language]
+    language = RUNNABLE[options.language]
     missing = await language.missing(runner)
     if missing is not None:
         return RunReport(compiled=None, run=None, problem=missing)

@@ -14,7 +14,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from verifier_service.code.languages import LANGUAGES, language_named
+from verifier_service.code.languages import RUNNABLE, runnable_named
 from verifier_service.code.plain_run import (
     DEFAULT_MEMORY_BYTES,
     MAX_MEMORY_BYTES,
@@ -55,7 +55,8 @@ class RunCodeRequest(BaseModel):
 
     code: str
     language: str = Field(
-        default="python", description="SandboxFusion's name, such as nodejs, or the service's"
+        default="python",
+        description="SandboxFusion's name, such as nodejs or pytest, or the service's",
     )
     stdin: str | None = None
     compile_timeout: float = Field(default=10.0, description="seconds")
@@ -139,10 +140,10 @@ async def ping() -> str:
 
 def _run_settings(body: RunCodeRequest) -> RunOptions:
     """The settings of the run. Raises ValueError if the program cannot be run here."""
-    language = language_named(body.language)
+    language = runnable_named(body.language)
     if language is None:
         raise ValueError(
-            f"language {body.language[:50]!r} is not served; there are {sorted(LANGUAGES)}"
+            f"language {body.language[:50]!r} is not served; there are {sorted(RUNNABLE)}"
         )
     for name in ("compile_timeout", "run_timeout"):
         if not 0 < getattr(body, name) <= MAX_SECONDS:

@@ -53,8 +53,14 @@ class ZygoteKind(StrEnum):
     """Has imported numpy and sympy as well."""
     DATA = "data"
     """Has imported pandas, scipy and networkx as well, those that are installed."""
+    TESTS = "tests"
+    """Has imported pytest as well, if that is installed."""
     NATIVE = "native"
     """Has imported nothing. For programs that are not Python: it permits exec, once for each."""
+
+
+SCIENTIFIC_KINDS = frozenset({ZygoteKind.SCI, ZygoteKind.DATA, ZygoteKind.TESTS})
+"""Kinds that have imported numpy and sympy."""
 
 
 @dataclass(frozen=True, kw_only=True)

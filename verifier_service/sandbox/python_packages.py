@@ -15,14 +15,17 @@ PACKAGES = {
     ZygoteKind.NATIVE: (),
     ZygoteKind.SCI: ("mpmath", "numpy", "sympy"),
     ZygoteKind.DATA: ("mpmath", "numpy", "sympy"),
+    ZygoteKind.TESTS: ("mpmath", "numpy", "sympy"),
 }
 """Packages that a kind of zygote has besides the standard library."""
 _DATA_PACKAGES = ("networkx", "pandas", "scipy", "sortedcontainers")
+_PYTEST_PACKAGES = ("pytest", "_pytest", "iniconfig", "packaging", "pluggy", "pygments")
 OPTIONAL_PACKAGES: Mapping[ZygoteKind, tuple[str, ...]] = {
     ZygoteKind.STD: (),
     ZygoteKind.NATIVE: (),
     ZygoteKind.SCI: ("sortedcontainers",),
     ZygoteKind.DATA: _DATA_PACKAGES,
+    ZygoteKind.TESTS: (*_DATA_PACKAGES, *_PYTEST_PACKAGES),
 }
 """Packages that a kind of zygote has besides, where they are installed; the extra `programs`."""
 

@@ -55,7 +55,7 @@ from verifier_service.sandbox.entries import (
     Entry,
     EntryContext,
 )
-from verifier_service.sandbox.execution import Layer, Tools, ZygoteKind
+from verifier_service.sandbox.execution import SCIENTIFIC_KINDS, Layer, Tools, ZygoteKind
 from verifier_service.sandbox.launcher import Launcher
 from verifier_service.sandbox.layers import (
     CHILD_LIMITS,
@@ -565,7 +565,7 @@ class _Zygote:
         _close_from(_FIRST_FREE_FD)
         gate = self._layers.filter_calls(is_tool=entry_name == "tool")
         status.send(CONFINED)
-        if self._kind in (ZygoteKind.SCI, ZygoteKind.DATA):
+        if self._kind in SCIENTIFIC_KINDS:
             sys.modules["numpy.random"].seed()
         payload = b"" if entry_name == "binary" else _read_all(PAYLOAD_FD)
         has_channel = optional & CHANNEL and not optional & TALKS
@@ -597,7 +597,7 @@ def _import_modules(kind: ZygoteKind, packages: dict[str, str]) -> list[Path]:
     # `copyright` and `help`: programs that use them would fail here and nowhere else.
     for define in (site.setquit, site.setcopyright, site.sethelper):
         define()
-    if kind in (ZygoteKind.SCI, ZygoteKind.DATA):
+    if kind in SCIENTIFIC_KINDS:
         # pandas imports it where it is installed, and it starts threads, which no fork keeps.
         sys.modules["pyarrow"] = None  # type: ignore[assignment]
         for name in (*SCIENTIFIC_MODULES, *packages):

@@ -1,0 +1,209 @@
+"""Runners of tests and scripts, which `/run_code` has beside the languages."""
+
+from __future__ import annotations
+
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.languages.judge import SECRET, Judge, filled
+from verifier_service.code.go_tests import with_main
+from verifier_service.code.languages import (
+    LANGUAGES,
+    RUNNERS,
+    Language,
+    language_named,
+    runnable_named,
+)
+from verifier_service.code.plain_run import RunOptions, RunReport, run_program
+
+PROGRAMS = {
+    "d_ut": (
+        "int sum(int a, int b) { return a + b; }\n"
+        "unittest { assert(sum(1, 2) == 3); }\nvoid main() {}\n",
+        "1, 2) == 3",
+        "1, 2) == 4",
+    ),
+    "go_test": (
+        'package sums\nimport "testing"\nfunc main() {}\n'
+        'func TestSum(t *testing.T) { if 1+2 != 3 { t.Errorf("not %d", 3) } }\n',
+        "!= 3",
+        "!= 4",
+    ),
+    "junit": (
+        "import org.junit.jupiter.api.*;\nimport static org.junit.jupiter.api.Assertions.*;\n"
+        "public class Sums { static int sum(int a, int b) { return a + b; } }\n"
+        "class SumsTest { @Test void adds() { assertEquals(3, Sums.sum(1, 2)); } }\n",
+        "(3,",
+        "(4,",
+    ),
+    "kotlin_script": (
+        "fun sum(a: Int, b: Int) = a + b\nval found = sum(1, 2)\n"
+        'if (found != 3) throw Exception("found $found")\nprintln(found)\n',
+        "!= 3",
+        "!= 4",
+    ),
+    "pytest": (
+        "def test_sum(tmp_path, capfd):\n    (tmp_path / 'a').write_text('b')\n    print(1 + 2)\n"
+        "    assert capfd.readouterr().out == '3\\n'\n",
+        "'3\\n'",
+        "'4\\n'",
+    ),
+}
+"""Programs that succeed, each with a part of it and another that makes it fail."""
+TOLD = {
+    "d_ut": "unittest failure",
+    "go_test": "main.go:4: not 3",
+    "junit": "expected: <4> but was: <3>",
+    "kotlin_script": "java.lang.Exception: found 3",
+    "pytest": "AssertionError",
+}
+SLOW = ("d_ut", "junit", "kotlin_script")
+NAMES = [pytest.param(it, marks=pytest.mark.slow if it in SLOW else ()) for it in RUNNERS]
+
+
+def run(judge: Judge, name: str, source: str) -> RunReport:
+    """The report on a program, as `/run_code` has it; skips where a toolchain is missing."""
+    named = runnable_named(name)
+    assert named is not None
+    options = RunOptions(language=named, compile_seconds=60, run_seconds=60)
+    found = judge.wait(run_program(judge.runner, source, options))
+    if found.problem is not None:
+        assert "install" in found.problem
+        pytest.skip(found.problem)
+    return found
+
+
+def test_each_runner_has_programs() -> None:
+    assert PROGRAMS.keys() == TOLD.keys() == RUNNERS.keys()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tests_that_pass_succeed_and_others_fail(judge: Judge, name: str) -> None:
+    source, part, other = PROGRAMS[name]
+    found = run(judge, name, source)
+    assert found.run is not None, found
+    assert found.run.exit_code == 0, found
+    found = run(judge, name, source.replace(part, other))
+    assert found.run is not None, found
+    assert found.run.exit_code not in (0, None), found
+    assert TOLD[name].encode() in found.run.stdout + found.run.stderr, found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_source_that_does_not_compile_is_told(judge: Judge, name: str) -> None:
+    found = run(judge, name, "no ( program")
+    last = found.run if name == "pytest" else found.compiled
+    assert last is not None, found
+    assert last.exit_code not in (0, None), found
+
+
+def test_a_runner_is_no_language() -> None:
+    assert not LANGUAGES.keys() & RUNNERS.keys()
+    for name in RUNNERS:
+        assert language_named(name) is None
+        assert runnable_named(name.upper()) == name
+
+
+def test_a_runner_shares_nothing_with_the_row_of_its_language() -> None:
+    for row in RUNNERS.values():
+        assert row.found is not LANGUAGES[row.name].found
+        assert row.problems is not LANGUAGES[row.name].problems
+
+
+def test_a_package_that_is_missing_is_named(judge: Judge) -> None:
+    row = Language(name="python", tags=(), packages=("nobody_has_this",))
+    missing = judge.wait(row.missing(judge.runner))
+    assert missing is not None
+    assert "pip install nobody_has_this" in missing
+
+
+HOSTILE = """
+import os, pathlib, pytest, signal, socket, subprocess
+
+PACKAGES = pathlib.Path(pytest.__file__).parent.parent
+
+def refused(name, attempt):
+    try:
+        attempt()
+    except (OSError, MemoryError):
+        print(name, "refused")
+    else:
+        print(name, "done")
+
+def test_attacks():
+    refused("read a secret", lambda: open("@CANARY@").read())
+    refused("read passwd", lambda: open("/etc/passwd").read())
+    refused("read environ of 1", lambda: open("/proc/1/environ").read())
+    refused("list a directory", lambda: os.listdir("@DIRECTORY@"))
+    refused("write outside", lambda: open("@DIRECTORY@/new", "w"))
+    refused("write to tmp", lambda: open("/tmp/new", "w"))
+    refused("write to pytest", lambda: open(pytest.__file__, "a"))
+    refused("list the packages", lambda: os.listdir(PACKAGES))
+    refused("read another package", lambda: open(PACKAGES / "pydantic" / "__init__.py"))
+    refused("move", lambda: os.rename("@CANARY@", "mine"))
+    refused("link", lambda: os.symlink("@CANARY@", "link"))
+    refused("hard link", lambda: os.link("@CANARY@", "hard"))
+    refused("change a mode", lambda: os.chmod("@CANARY@", 0o777))
+    refused("connect", lambda: socket.create_connection(("127.0.0.1", @PORT@), timeout=1))
+    refused("send a datagram", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+    refused("kill the parent", lambda: os.kill(os.getppid(), signal.SIGKILL))
+    refused("kill all", lambda: os.kill(-1, signal.SIGKILL))
+    refused("priority", lambda: os.nice(-5))
+    refused("start a shell", lambda: subprocess.run(["/bin/sh", "-c", "echo started"]))
+    refused("exec", lambda: os.execv("/bin/sh", ["sh", "-c", "echo started"]))
+    refused("fork", os.fork)
+    assert False
+"""
+
+
+def test_what_is_forbidden_to_programs_is_forbidden_to_tests(
+    judge: Judge, canary: Path, server: socket.socket
+) -> None:
+    found = run(judge, "pytest", filled(HOSTILE, canary, server))
+    assert found.run is not None
+    lines = found.run.stdout.decode().splitlines()
+    tried = HOSTILE.count("    refused(")
+    assert len([line for line in lines if line.endswith(" refused")]) == tried
+    assert not [line for line in lines if line.endswith(" done") or line == "started"]
+    assert SECRET not in found.run.stdout.decode()
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("func TestA(t *testing.T) {}", '{"TestA", TestA}'),
+        ("  func  Test_a ( tt *testing.T ) {}", '{"Test_a", Test_a}'),
+        ("func Test(t *testing.T) {}", '{"Test", Test}'),
+        (
+            "func Test1(t *testing.T) {}\nfunc TestB(t *testing.T) {}",
+            '{"Test1", Test1}, {"TestB", TestB}',
+        ),
+        ("func Testing(t *testing.T) {}", ""),
+        ("func TestA(b *testing.B) {}", ""),
+        ("// func TestA(t *testing.T) {}", ""),
+        ("/*\nfunc TestA(t *testing.T) {}\n*/", ""),
+        ("var text = `\nfunc TestA(t *testing.T) {}\n`", ""),
+        ("var a = \"`\"\nfunc TestA(t *testing.T) {}\nvar b = '`'", '{"TestA", TestA}'),
+    ],
+)
+def test_tests_of_go_are_found_by_their_signatures(source: str, found: str) -> None:
+    made = with_main(f"package a\n{source}\n".encode()).decode()
+    assert f"[]testing.InternalTest{{{found}}}" in made
+    assert made.startswith(f"package main\n{source}\n")
+
+
+def test_a_main_function_of_the_file_of_tests_is_not_run() -> None:
+    head, body = b"/* package a */ // func main() {}\n", b'() { println("func main()") }\n'
+    made = with_main(head + b"package b\nfunc main" + body)
+    assert made.startswith(head + b"package main\nfunc mainOfFile" + body)
+
+
+@pytest.mark.parametrize("part", ["/*", "`", '"\\', "'", "/", "//\n", "package ", "func main"])
+def test_reading_go_takes_time_in_proportion_to_its_length(part: str) -> None:
+    source = part.encode() * (400_000 // len(part))
+    start = time.process_time()
+    with_main(source)
+    assert time.process_time() - start < 5.0
