@@ -20,7 +20,8 @@ import pytest
 
 from tests.languages.judge import SECRET, Judge, filled
 from tests.languages.programs import NAMES, PROGRAMS, SLOW
-from verifier_service.code import installed_toolchains
+from tests.sandbox.deployments import run_python, skip_unless_possible
+from verifier_service.code import installed_toolchains, languages
 from verifier_service.code.installed_toolchains import ToolchainError
 from verifier_service.code.languages import LANGUAGES, CompileFailure
 from verifier_service.code.reference_tests import Asserts, Stdio
@@ -144,6 +145,18 @@ def test_the_image_can_have_every_language() -> None:
     script = Path(__file__).parents[2] / "docker" / "install-languages"
     (named,) = [line for line in script.read_text().splitlines() if line.startswith("ALL=")]
     assert {"python", *named.removeprefix("ALL=").split(",")} == LANGUAGES.keys()
+
+
+@pytest.mark.slow
+def test_every_language_tells_its_version_to_a_user_without_a_name() -> None:
+    """As in a container: no line of /etc/passwd says where the user's home is."""
+    deployment = "unprivileged in Docker"
+    skip_unless_possible(deployment)
+    imported = f"from {languages.__name__} import language_statuses"
+    code = f"{imported}; print([one.name for one in language_statuses() if one.problem])"
+    told = run_python(deployment, "-c", code)
+    missing = [one.name for one in languages.language_statuses() if one.problem]
+    assert told.stdout == f"{missing}\n", told.stderr
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1062,7 +1062,8 @@ def ask(driver: str, *question: str) -> str:
 
 def run_tool(*command: str, directory: str = "/") -> subprocess.CompletedProcess[str]:
     """Run a program of the machine, on nothing that a user gave. Raises ToolchainError."""
-    environment = {"PATH": SEARCH_PATH, "LC_ALL": "C"}
+    # A user without a name, as in a container, has no home: Racket would not even tell its version.
+    environment = {"PATH": SEARCH_PATH, "LC_ALL": "C", "HOME": "/nonexistent"}
     try:
         return subprocess.run(
             command,

@@ -48,7 +48,7 @@ async def _language_lines() -> list[str]:
         problems = await languages.language_problems(runner)
     lines = ["languages of programs:"]
     for status in languages.language_statuses():
-        problem = problems.get(status.name)
+        problem = problems.get(status.name) or status.problem
         found = f"works, {status.version}" if problem is None else f"- {problem}"
         lines.append(f"  {status.name:13} {found}")
     return lines
