@@ -149,7 +149,7 @@ def test_the_image_can_have_every_language() -> None:
 
 @pytest.mark.slow
 def test_every_language_tells_its_version_to_a_user_without_a_name() -> None:
-    """As in a container: no line of /etc/passwd says where the user's home is."""
+    """The user of a container has no line in /etc/passwd, and so no home."""
     deployment = "unprivileged in Docker"
     skip_unless_possible(deployment)
     imported = f"from {languages.__name__} import language_statuses"
