@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # Comments, strings and runes, to their end or that of the line or file: `"a"`, `/* b */`, `'c'`.
 _LITERAL = re.compile(
-    rb"//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)|`[^`]*(?:`|\Z)"
-    rb"|\"(?:[^\"\\\n]|\\[^\n])*\"?|'(?:[^'\\\n]|\\[^\n])*'?"
+    r"//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)|`[^`]*(?:`|\Z)"
+    r"|\"(?:[^\"\\\n]|\\[^\n])*\"?|'(?:[^'\\\n]|\\[^\n])*'?"
 )
-_CHARACTER = re.compile(rb"[^\n]")
+_CHARACTER = re.compile(r"[^\n]")
 # The clause of the package: "package main".
-_PACKAGE = re.compile(rb"^[ \t]*package[ \t]+(\w+)", re.MULTILINE)
+_PACKAGE = re.compile(r"^[ \t]*package[ \t]+(\w+)", re.MULTILINE)
 # A main function of the file's own: "func main()".
-_MAIN = re.compile(rb"^[ \t]*func[ \t]+(main)\b[ \t]*\(", re.MULTILINE)
-# A test: "func TestSum(t *testing.T)".
+_MAIN = re.compile(r"^[ \t]*func[ \t]+main\b[ \t]*\(", re.MULTILINE)
+# That function where it is made or called, and what a method or a field of its name stands after:
+# "main()", ".main()", "(it thing) main()".
+_CALL = re.compile(r"([.)][ \t]*)?\bmain(?=[ \t]*\()")
+# A test: "func TestSum(t *testing.T)", where the package may have another name, or none.
 _TEST = re.compile(
-    rb"^[ \t]*func[ \t]+(Test(?:[^\Wa-z]\w*)?)[ \t]*\([ \t]*\w+[ \t]+\*testing\.T[ \t]*\)",
-    re.MULTILINE,
+    r"\bfunc\s+(Test(\w?)\w*)\s*\(\s*(?:\w+\s+)?\*\s*(?:\w+\s*\.\s*)?T\s*(?:,\s*)?\)"
 )
+
+# `t.TempDir` makes its directory there, and a sandbox has no /tmp.
+_TEMPORARY = 'if place, err := osOfFile.Getwd(); err == nil { osOfFile.Setenv("TMPDIR", place) }'
 
 
 def with_main(source: bytes) -> bytes:
@@ -26,20 +32,38 @@ def with_main(source: bytes) -> bytes:
 
     >>> with_main(b"package sums\nimport \"testing\"\nfunc TestOne(t *testing.T) {}").splitlines()
     ... # doctest: +NORMALIZE_WHITESPACE
-    [b'package main', b'import "testing"', b'func TestOne(t *testing.T) {}',
-     b'func main() { testing.Main(func(_, _ string) (bool, error) { return true, nil },
-     []testing.InternalTest{{"TestOne", TestOne}}, nil, nil) }']
+    [b'package main; import (osOfFile "os"; testingOfFile "testing")', b'import "testing"',
+     b'func TestOne(t *testing.T) {}',
+     b'func main() { if place, err := osOfFile.Getwd(); err == nil
+     { osOfFile.Setenv("TMPDIR", place) };
+     testingOfFile.Main(func(_, _ string) (bool, error) { return true, nil },
+     []testingOfFile.InternalTest{{"TestOne", TestOne}}, nil, nil) }']
     """
-    code = _LITERAL.sub(_blank, source)
-    tests = b", ".join(b'{"%s", %s}' % (name, name) for name in _TEST.findall(code))
-    changes = [(_PACKAGE.search(code), b"main"), (_MAIN.search(code), b"mainOfFile")]
-    spans = [(found.span(1), new) for found, new in changes if found is not None]
-    for (start, end), new in sorted(spans, reverse=True):
-        source = source[:start] + new + source[end:]
-    every = b"func(_, _ string) (bool, error) { return true, nil }"
-    call = b"testing.Main(%s, []testing.InternalTest{%s}, nil, nil)" % (every, tests)
-    return b"%s\nfunc main() { %s }\n" % (source, call)
+    text = source.decode(errors="surrogateescape")
+    code = _LITERAL.sub(_blank, text)
+    changes: list[tuple[tuple[int, int], str]] = []
+    if (package := _PACKAGE.search(code)) is not None:
+        changes.append((package.span(1), 'main; import (osOfFile "os"; testingOfFile "testing")'))
+    if _MAIN.search(code) is not None:
+        calls = [found for found in _CALL.finditer(code) if not found[1]]
+        changes += [(found.span(), "mainOfFile") for found in calls]
+    text = _changed(text, sorted(changes))
+    tests = ", ".join(
+        f'{{"{found[1]}", {found[1]}}}' for found in _TEST.finditer(code) if not found[2].islower()
+    )
+    every = "func(_, _ string) (bool, error) { return true, nil }"
+    call = f"testingOfFile.Main({every}, []testingOfFile.InternalTest{{{tests}}}, nil, nil)"
+    return f"{text}\nfunc main() {{ {_TEMPORARY}; {call} }}\n".encode(errors="surrogateescape")
 
 
-def _blank(literal: re.Match[bytes]) -> bytes:
-    return _CHARACTER.sub(b" ", literal[0])
+def _changed(text: str, changes: Sequence[tuple[tuple[int, int], str]]) -> str:
+    """The text with others in these places, in their order."""
+    parts, rest = [], 0
+    for (start, end), new in changes:
+        parts += [text[rest:start], new]
+        rest = end
+    return "".join([*parts, text[rest:]])
+
+
+def _blank(literal: re.Match[str]) -> str:
+    return _CHARACTER.sub(" ", literal[0])
