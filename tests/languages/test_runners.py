@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import time
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.languages.judge import SECRET, Judge, filled
+from verifier_service.code import languages
 from verifier_service.code.go_tests import with_main
 from verifier_service.code.languages import (
     LANGUAGES,
@@ -18,6 +20,7 @@ from verifier_service.code.languages import (
     runnable_named,
 )
 from verifier_service.code.plain_run import RunOptions, RunReport, run_program
+from verifier_service.commands.doctor import language_lines
 
 PROGRAMS = {
     "d_ut": (
@@ -118,6 +121,22 @@ def test_a_package_that_is_missing_is_named(judge: Judge) -> None:
     missing = judge.wait(row.missing(judge.runner))
     assert missing is not None
     assert "pip install nobody_has_this" in missing
+
+
+def test_doctor_names_runners_and_what_they_lack(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {
+        "pytest": Language(name="python", tags=()),
+        "go_test": Language(name="python", tags=(), packages=("nobody_has_this",)),
+    }
+    monkeypatch.setattr(languages, "LANGUAGES", {})
+    monkeypatch.setattr(languages, "RUNNERS", rows)
+    monkeypatch.setattr(languages, "RUNNABLE", rows)
+    assert asyncio.run(language_lines())[1:] == [
+        "runners of /run_code:",
+        "  pytest        works",
+        "  go_test       - no nobody_has_this beside the service: pip install nobody_has_this, "
+        "then start the service again",
+    ]
 
 
 HOSTILE = """
@@ -243,6 +262,36 @@ def test_a_test_of_go_with_another_name_for_testing_runs(judge: Judge) -> None:
     found = run(judge, "go_test", GO_FAILS.replace("t.Error", "t.Log")).run
     assert found is not None
     assert (found.exit_code, found.stdout) == (0, b"PASS\n")
+
+
+GO_ENDS = """package sums
+import ("os"; "testing")
+func TestMain(m *testing.M) { println("made ready"); m.Run() }
+func TestEnds(t *testing.T) { if len(os.Args) > 9 { os.Exit(0) } }
+func FuzzSum(f *testing.F) {
+	f.Add(3)
+	f.Fuzz(func(t *testing.T, it int) { if it != 3 { t.Fatal(it) } })
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "other", "told"),
+    [
+        ("> 9", "< 9", b"unexpected call to os.Exit(0) during test"),
+        ("!= 3", "== 3", b"FuzzSum/seed#0"),
+    ],
+)
+def test_go_has_what_its_command_gives_to_tests(
+    judge: Judge, part: str, other: str, told: bytes
+) -> None:
+    found = run(judge, "go_test", GO_ENDS).run
+    assert found is not None
+    assert (found.exit_code, found.stdout, found.stderr) == (0, b"PASS\n", b"made ready\n")
+    found = run(judge, "go_test", GO_ENDS.replace(part, other)).run
+    assert found is not None
+    assert found.exit_code in (1, 2)
+    assert told in found.stdout + found.stderr
 
 
 SPEC = """import org.junit.jupiter.api.*;

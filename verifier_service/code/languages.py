@@ -922,16 +922,16 @@ def _status(language: Language) -> LanguageStatus:
         return LanguageStatus(language.name, "", str(error))
 
 
-async def language_problems(runner: Runner) -> dict[LanguageName, str]:
-    """The languages whose smallest program does not run, and why."""
+async def problems_found(runner: Runner) -> dict[str, str]:
+    """The languages and runners whose smallest program does not run, and why."""
     found = {}
-    for language in LANGUAGES.values():
+    for name, row in RUNNABLE.items():
         try:
-            problem = await language.missing(runner)
+            problem = await row.missing(runner)
         except SandboxError as error:
             problem = str(error)
         if problem is not None:
-            found[language.name] = problem
+            found[name] = problem
     return found
 
 
