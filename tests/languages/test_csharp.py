@@ -66,6 +66,37 @@ def test_a_program_without_usings_has_those_of_dotnet(judge: Judge) -> None:
     assert judge.run("csharp", f"#define X\n{MODERN}", stdin="1").stdout == b"27\n"
 
 
+QUERY = """using System;
+using System.Collections;
+class Program
+{
+    static IEnumerable<int> Numbers() { yield return 1; }
+    static void Main()
+    {
+        foreach (var it in from one in Numbers() select one + 1) Console.WriteLine(it);
+    }
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "head", ["using System.Linq;\n", "using System.Collections.Generic;\n"], ids=["type", "query"]
+)
+def test_a_program_with_a_part_of_the_usings_has_the_others(judge: Judge, head: str) -> None:
+    assert judge.run("csharp", head + QUERY).stdout == b"2\n"
+
+
+@pytest.mark.slow
+def test_a_program_with_many_messages_is_read_again(judge: Judge) -> None:
+    lines = "Console.Write(1);\n" * 1500
+    source = f"class Program {{ static void Main() {{\n{lines}}} }}\n"
+    assert judge.run("csharp", source).stdout == b"1" * 1500
+    failure = judge.built("csharp", source.replace("Console", "Konsole"))
+    assert isinstance(failure, CompileFailure)
+    assert "The name `Konsole' does not exist" in failure.message
+
+
 @pytest.mark.slow
 def test_a_message_names_the_line_of_the_source(judge: Judge) -> None:
     failure = judge.built("csharp", MODERN.replace("numbers.Select", "others.Select"))

@@ -403,6 +403,7 @@ def test_a_package_of_go_that_needs_shared_libraries_does_not_compile(
         ("lua", "require 'socket'", "module_not_found"),
         ("r", "library(dplyr)", "module_not_found"),
         ("racket", "#lang racket/base\n(require foo/bar)", "module_not_found"),
+        ("racket", "#lang foo/bar\n1", "module_not_found"),
     ],
 )
 def test_a_module_that_is_not_installed_is_told_by_its_reason(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import time
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.languages.judge import SECRET, Judge, filled
+from verifier_service.code import languages
 from verifier_service.code.go_tests import with_main
 from verifier_service.code.languages import (
     LANGUAGES,
@@ -18,6 +20,7 @@ from verifier_service.code.languages import (
     runnable_named,
 )
 from verifier_service.code.plain_run import RunOptions, RunReport, run_program
+from verifier_service.commands.doctor import language_lines
 
 PROGRAMS = {
     "d_ut": (
@@ -120,6 +123,22 @@ def test_a_package_that_is_missing_is_named(judge: Judge) -> None:
     assert "pip install nobody_has_this" in missing
 
 
+def test_doctor_names_runners_and_what_they_lack(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {
+        "pytest": Language(name="python", tags=()),
+        "go_test": Language(name="python", tags=(), packages=("nobody_has_this",)),
+    }
+    monkeypatch.setattr(languages, "LANGUAGES", {})
+    monkeypatch.setattr(languages, "RUNNERS", rows)
+    monkeypatch.setattr(languages, "RUNNABLE", rows)
+    assert asyncio.run(language_lines())[1:] == [
+        "runners of /run_code:",
+        "  pytest        works",
+        "  go_test       - no nobody_has_this beside the service: pip install nobody_has_this, "
+        "then start the service again",
+    ]
+
+
 HOSTILE = """
 import os, pathlib, pytest, signal, socket, subprocess
 
@@ -182,6 +201,13 @@ def test_what_is_forbidden_to_programs_is_forbidden_to_tests(
             '{"Test1", Test1}, {"TestB", TestB}',
         ),
         ("func Testing(t *testing.T) {}", ""),
+        ("func TestÜber(t *testing.T) {}", '{"TestÜber", TestÜber}'),
+        ("func Testé(t *testing.T) {}", ""),
+        ("func TestA(*testing.T) {}", '{"TestA", TestA}'),
+        ("func TestA(t *T) {}", '{"TestA", TestA}'),
+        ("func TestA(\n\tt *tt.T,\n) {}", '{"TestA", TestA}'),
+        ("var a = 1; func TestA(t *testing.T) {}", '{"TestA", TestA}'),
+        ("func (s suite) TestA(t *testing.T) {}", ""),
         ("func TestA(b *testing.B) {}", ""),
         ("// func TestA(t *testing.T) {}", ""),
         ("/*\nfunc TestA(t *testing.T) {}\n*/", ""),
@@ -191,17 +217,125 @@ def test_what_is_forbidden_to_programs_is_forbidden_to_tests(
 )
 def test_tests_of_go_are_found_by_their_signatures(source: str, found: str) -> None:
     made = with_main(f"package a\n{source}\n".encode()).decode()
-    assert f"[]testing.InternalTest{{{found}}}" in made
-    assert made.startswith(f"package main\n{source}\n")
+    assert f"[]testingOfFile.InternalTest{{{found}}}" in made
+    first, rest = made.split("\n", 1)
+    assert first.startswith("package main; import (")
+    assert rest.startswith(f"{source}\n")
 
 
 def test_a_main_function_of_the_file_of_tests_is_not_run() -> None:
     head, body = b"/* package a */ // func main() {}\n", b'() { println("func main()") }\n'
     made = with_main(head + b"package b\nfunc main" + body)
-    assert made.startswith(head + b"package main\nfunc mainOfFile" + body)
+    assert made.startswith(head + b"package main; import (")
+    assert b"\nfunc mainOfFile" + body in made
 
 
-@pytest.mark.parametrize("part", ["/*", "`", '"\\', "'", "/", "//\n", "package ", "func main"])
+def test_a_test_calls_the_main_function_of_its_file_and_no_other() -> None:
+    lines = (
+        "func main() {}\nfunc TestA(t *testing.T) { main(); it.main() }\nfunc (s suite) main() {}"
+    )
+    made = with_main(f"package b\n{lines}\n".encode()).decode().splitlines()
+    assert made[1:4] == [
+        "func mainOfFile() {}",
+        "func TestA(t *testing.T) { mainOfFile(); it.main() }",
+        "func (s suite) main() {}",
+    ]
+
+
+GO_FAILS = """package sums
+import (tt "testing"; "os"; "path/filepath")
+func main() { println("main of the file") }
+func TestÜber(t *tt.T) {
+	main()
+	path := filepath.Join(t.TempDir(), "a")
+	if err := os.WriteFile(path, []byte("a"), 0o644); err != nil { t.Fatal(err) }
+	t.Error("told in line 8")
+}
+"""
+
+
+def test_a_test_of_go_with_another_name_for_testing_runs(judge: Judge) -> None:
+    found = run(judge, "go_test", GO_FAILS).run
+    assert found is not None
+    assert (found.exit_code, found.stderr) == (1, b"main of the file\n")
+    assert b"main.go:8: told in line 8" in found.stdout
+    found = run(judge, "go_test", GO_FAILS.replace("t.Error", "t.Log")).run
+    assert found is not None
+    assert (found.exit_code, found.stdout) == (0, b"PASS\n")
+
+
+GO_ENDS = """package sums
+import ("os"; "testing")
+func TestMain(m *testing.M) { println("made ready"); m.Run() }
+func TestEnds(t *testing.T) { if len(os.Args) > 9 { os.Exit(0) } }
+func FuzzSum(f *testing.F) {
+	f.Add(3)
+	f.Fuzz(func(t *testing.T, it int) { if it != 3 { t.Fatal(it) } })
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "other", "told"),
+    [
+        ("> 9", "< 9", b"unexpected call to os.Exit(0) during test"),
+        ("!= 3", "== 3", b"FuzzSum/seed#0"),
+    ],
+)
+def test_go_has_what_its_command_gives_to_tests(
+    judge: Judge, part: str, other: str, told: bytes
+) -> None:
+    found = run(judge, "go_test", GO_ENDS).run
+    assert found is not None
+    assert (found.exit_code, found.stdout, found.stderr) == (0, b"PASS\n", b"made ready\n")
+    found = run(judge, "go_test", GO_ENDS.replace(part, other)).run
+    assert found is not None
+    assert found.exit_code in (1, 2)
+    assert told in found.stdout + found.stderr
+
+
+SPEC = """import org.junit.jupiter.api.*;
+import org.junit.jupiter.api.io.TempDir;
+import java.nio.file.*;
+class SumSpec {
+    @Test void adds(@TempDir Path directory) throws Exception {
+        Files.writeString(directory.resolve("a"), "a");
+        Assertions.assertEquals(3, 1 + 2);
+    }
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_class_of_tests_may_have_any_name(judge: Judge) -> None:
+    for source, code in ((SPEC, 0), (SPEC.replace("(3,", "(4,"), 1)):
+        found = run(judge, "junit", source).run
+        assert found is not None
+        assert found.exit_code == code, found
+
+
+@pytest.mark.slow
+def test_a_program_of_junit_without_tests_fails(judge: Judge) -> None:
+    found = run(judge, "junit", SPEC.replace("@Test ", "")).run
+    assert found is not None
+    assert found.exit_code == 2, found
+    assert b"0 tests found" in found.stdout
+
+
+@pytest.mark.slow
+def test_a_script_may_be_in_a_package(judge: Judge) -> None:
+    found = run(judge, "kotlin_script", "package a.b\nprintln(args.size)\nclass Main\n").run
+    assert found is not None
+    assert (found.exit_code, found.stdout) == (0, b"0\n"), found
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        *("/*", "`", '"\\', "'", "/", "//\n", "package ", "func main", "func main() main("),
+        *("func TestA(", "func TestA(a *", ") ", ". "),
+    ],
+)
 def test_reading_go_takes_time_in_proportion_to_its_length(part: str) -> None:
     source = part.encode() * (400_000 // len(part))
     start = time.process_time()

@@ -20,8 +20,9 @@ _USINGS = b"".join(
         b"System.Threading.Tasks",
     )
 )
-# A name, a type or a method that is not found: "error CS0103: The name `Console' does not exist".
-_NOT_FOUND = re.compile(rb"error CS(?:0103|0246|1061):")
+# A name, a type, a method, a type with arguments or a method for a query that is not found: "error
+# CS0103: The name `Console' does not exist", "error CS0308: The non-generic type `IEnumerable'".
+_NOT_FOUND = re.compile(rb"error CS(?:0103|0246|0308|1061|1935):")
 # What stands before all usings: white space, comments, "#define X", "extern alias Y;".
 _HEAD = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/"

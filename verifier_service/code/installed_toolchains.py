@@ -392,7 +392,7 @@ _TRUSTING = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"
 """Options with which a machine runs a compiler's own classes without checking them again."""
 _ASKING = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *_TRUSTING)
 """Options with which a compiler tells its version in half the CPU time."""
-_RUNNING = ("-Xmx{memory_mib}m", "-Xss16m", "-ea", "-cp")
+_RUNNING = ("-Xmx{memory_mib}m", "-Xss16m", "-ea", "-Djava.io.tmpdir=.", "-cp")
 
 
 _JAVA_PACKAGES = ("/usr/share/java/javatuples.jar",)
@@ -443,8 +443,12 @@ def junit() -> Toolchain:
         ToolchainError: it is missing.
     """
     console = _jar("junit-platform-console-standalone", "junit5")
-    options = ("--disable-banner", "--disable-ansi-colors", "--details=tree")
-    return java([console], (_JUNIT, *options, "--class-path=.", "--scan-class-path"))
+    # Without the pattern it leaves out a class that is not named like a test, and succeeds.
+    options = (
+        *("--disable-banner", "--disable-ansi-colors", "--details=tree"),
+        *("--class-path=.", "--scan-class-path", "--include-classname=.*", "--fail-if-no-tests"),
+    )
+    return java([console], (_JUNIT, *options))
 
 
 _KOTLIN = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
@@ -460,11 +464,13 @@ def kotlin() -> Toolchain:
 
 _SCRIPT_START = b"""@file:JvmName("Start")
 fun main(arguments: Array<String>) {
-    try { Class.forName("Main").getConstructor(Array<String>::class.java).newInstance(arguments) }
+    val file = java.io.File(".").walk().first { it.name == "Main.class" }
+    val name = file.path.removePrefix("./").removeSuffix(".class").replace('/', '.')
+    try { Class.forName(name).getConstructor(Array<String>::class.java).newInstance(arguments) }
     catch (failure: java.lang.reflect.InvocationTargetException) { throw failure.cause!! }
 }
 """
-"""Program that starts a compiled script, which is a class whose constructor runs its lines."""
+"""Program that starts a script: a class, in any package, whose constructor runs its lines."""
 
 
 def kotlin_script() -> Toolchain:
@@ -925,7 +931,11 @@ def racket() -> Toolchain:
     )()
     assert found.runtime is not None
     library = preloaded(RACKET_SELF)
-    environment = {"LD_PRELOAD": str(library), "RACKET_SELF": found.runtime.arguments[0]}
+    environment = {
+        "LD_PRELOAD": str(library),
+        "RACKET_SELF": found.runtime.arguments[0],
+        "TMPDIR": ".",
+    }
     return dataclasses.replace(
         found,
         runtime=dataclasses.replace(found.runtime, environment=environment),

@@ -143,6 +143,8 @@ class Language:
     """Name of the source's file, where a `{source}` of the toolchain asks for it."""
     rewrite: Callable[[bytes], bytes] | None = None
     """Replaces what the sandbox lacks in a program's source, before `by_file` does."""
+    has_folder: bool = False
+    """Whether `/run_code` gives a program a scratch directory even if it has no files."""
     reserved_bytes: int = 0
     """Address space that its runtime reserves and does not use; see `Limits.reserved_bytes`."""
     runtime_bytes: int = 0
@@ -451,8 +453,9 @@ def _left(limits: Limits, run: Execution) -> Limits:
 
 
 def _second_input(step: Step, content: bytes, refused: Execution) -> bytes | None:
-    """Another input for a compiler that has refused one by its own exit code."""
-    if step.second_input is None or refused.reason is not ExitReason.EXITED:
+    """Another input for a compiler that has refused one, or has said too much about it."""
+    ends = (ExitReason.EXITED, ExitReason.OUTPUT_LIMIT)
+    if step.second_input is None or refused.reason not in ends:
         return None
     return step.second_input(content, refused.stderr)
 
@@ -645,7 +648,7 @@ ROWS = (
     Language(
         name="verilog",
         tags=("verilog", "systemverilog", "sv", "v"),
-        aliases=("systemverilog", "iverilog"),
+        aliases=("systemverilog", "iverilog", "sv", "v"),
         find=installed_toolchains.verilog,
         hello=b"module main; initial $display(1); endmodule\n",
         memory_error=re.compile(rb"std::bad_alloc"),
@@ -661,7 +664,10 @@ ROWS = (
         reserved_bytes=_HEAVY,
         runtime_bytes=96 * _MIB,
         memory_error=re.compile(rb"out of memory"),
-        missing_module=re.compile(rb"^main\.rkt:\d+:\d+: collection not found", re.MULTILINE),
+        missing_module=re.compile(
+            rb"^(?:main\.rkt:\d+:\d+|standard-module-name-resolver): collection not found",
+            re.MULTILINE,
+        ),
         syntax_error=re.compile(
             rb"^main\.rkt:\d+:\d+: (?!collection not found)|^default-load-handler: expected a `mod",
             re.MULTILINE,
@@ -830,6 +836,7 @@ RUNNERS: dict[RunnerName, Language] = {
     "go_test": _like(
         *("go", "go_test"),
         rewrite=with_main,
+        has_folder=True,
         hello=b'package main\nimport "testing"\nfunc TestOne(t *testing.T) {}\n',
         hello_says=re.compile(rb"PASS\n"),
     ),
@@ -915,16 +922,16 @@ def _status(language: Language) -> LanguageStatus:
         return LanguageStatus(language.name, "", str(error))
 
 
-async def language_problems(runner: Runner) -> dict[LanguageName, str]:
-    """The languages whose smallest program does not run, and why."""
+async def problems_found(runner: Runner) -> dict[str, str]:
+    """The languages and runners whose smallest program does not run, and why."""
     found = {}
-    for language in LANGUAGES.values():
+    for name, row in RUNNABLE.items():
         try:
-            problem = await language.missing(runner)
+            problem = await row.missing(runner)
         except SandboxError as error:
             problem = str(error)
         if problem is not None:
-            found[language.name] = problem
+            found[name] = problem
     return found
 
 

@@ -198,7 +198,7 @@ async def run_program(runner: Runner, source: str, options: RunOptions) -> RunRe
     )
     if options.is_session:
         program = dataclasses.replace(program, entry="cells")
-    limits = language.run_limits(_run_limits(options, files))
+    limits = language.run_limits(_run_limits(options, files, has_folder=language.has_folder))
     execution = await runner.run(program, limits, result=options.is_session)
     return RunReport(
         compiled=compiled,
@@ -223,9 +223,9 @@ def _compile_limits(language: Language, options: RunOptions) -> Limits:
     )
 
 
-def _run_limits(options: RunOptions, files: Mapping[str, bytes]) -> Limits:
+def _run_limits(options: RunOptions, files: Mapping[str, bytes], *, has_folder: bool) -> Limits:
     seconds = max(options.run_seconds, MIN_SECONDS)
-    has_files = bool(files or options.fetched_files)
+    has_files = bool(has_folder or files or options.fetched_files)
     return Limits(
         cpu_seconds=seconds,
         wall_seconds=seconds,

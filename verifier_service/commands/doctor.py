@@ -26,8 +26,9 @@ def doctor(
     """Check what confines programs on this machine.
 
     Prints the layers of the sandbox, tries operations that must be refused, runs a program in each
-    language, and Coq, and gives each Lean server a proof. The status is 1 if a layer is missing or
-    a check fails; a language or a proof checker that is missing does not count.
+    language and for each runner of /run_code, and Coq, and gives each Lean server a proof. The
+    status is 1 if a layer is missing or a check fails; a language, a runner or a proof checker that
+    is missing does not count.
     """
     required = {name.strip() for name in require.split(",") if name.strip()}
     if unknown := sorted(required - set(Layer)):
@@ -37,18 +38,22 @@ def doctor(
     diagnosis = asyncio.run(diagnose(required=frozenset(map(Layer, required))))
     print(diagnosis)  # noqa: T201
     if diagnosis.is_healthy:
-        for line in [*asyncio.run(_language_lines()), *asyncio.run(prover_lines())]:
+        for line in [*asyncio.run(language_lines()), *asyncio.run(prover_lines())]:
             print(line)  # noqa: T201
     raise typer.Exit(not diagnosis.is_healthy)
 
 
-async def _language_lines() -> list[str]:
-    """A line for each language: whether its smallest program runs in the sandbox."""
+async def language_lines() -> list[str]:
+    """A line for each language and runner: whether its smallest program runs in the sandbox."""
     async with Runner(1, tools=languages.tools) as runner:
-        problems = await languages.language_problems(runner)
+        problems = await languages.problems_found(runner)
     lines = ["languages of programs:"]
     for status in languages.language_statuses():
         problem = problems.get(status.name) or status.problem
         found = f"works, {status.version}" if problem is None else f"- {problem}"
         lines.append(f"  {status.name:13} {found}")
+    lines.append("runners of /run_code:")
+    for runner_name in languages.RUNNERS:
+        problem = problems.get(runner_name)
+        lines.append(f"  {runner_name:13} {'works' if problem is None else f'- {problem}'}")
     return lines
