@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from tests.languages.judge import Judge
@@ -58,6 +60,19 @@ def test_usings_come_after_what_stands_before_all_usings(head: str) -> None:
 )
 def test_a_source_that_lacks_no_name_is_not_read_again(messages: bytes) -> None:
     assert with_usings(b"class P { }", messages) is None
+
+
+LONG_HEADS = [b"\n" * 300_000, b"/*" + b"a*" * 150_000 + b"*/", b"//a\n" * 99_999]
+
+
+@pytest.mark.parametrize("head", LONG_HEADS, ids=["lines", "a comment", "comments"])
+def test_a_long_head_takes_as_much_memory_as_the_source(head: bytes) -> None:
+    tracemalloc.start()
+    found = with_usings(head + b"class P { }", b"error CS0103: The name")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found is not None
+    assert peak < 5 * len(found)
 
 
 @pytest.mark.slow

@@ -6,9 +6,11 @@ import re
 from collections.abc import Sequence
 
 # Comments, strings and runes, to their end or that of the line or file: `"a"`, `/* b */`, `'c'`.
+# The repeats are possessive: the places to try again would take a hundred times the source's
+# memory.
 _LITERAL = re.compile(
-    r"//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)|`[^`]*(?:`|\Z)"
-    r"|\"(?:[^\"\\\n]|\\[^\n])*\"?|'(?:[^'\\\n]|\\[^\n])*'?"
+    r"//[^\n]*|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)|`[^`]*(?:`|\Z)"
+    r"|\"(?:[^\"\\\n]++|\\[^\n])*+\"?|'(?:[^'\\\n]++|\\[^\n])*+'?"
 )
 _CHARACTER = re.compile(r"[^\n]")
 # The clause of the package: "package main".

@@ -5,9 +5,10 @@
 
 More programs may be under way than there are processors. Each slot has a place in a table that the
 processes of all sandboxes share. While a program lasts, its own runner looks at the table every
-`LOOK_SECONDS`: it stops the program (SIGSTOP) while as many others as there are processors have
-used less CPU time, and has it go on (SIGCONT) when it is among the first again. So a short program
-waits for no long one, and long ones take turns of `QUANTUM_SECONDS`.
+`LOOK_SECONDS`, or `REST_SECONDS` where little can change. It stops the program (SIGSTOP) while as
+many others as there are processors have used less CPU time, and has it go on (SIGCONT) when it is
+among the first again. So a short program waits for no long one, and long ones take turns of
+`QUANTUM_SECONDS`.
 
 Nothing is locked, because a process can be killed at any moment: a place that is not written again
 ends by itself. The kernel's priorities would not do. Where sessions are scheduled as groups
