@@ -32,7 +32,7 @@ from verifier_service.sessions.wire import (
 
 ATTACKS = [attack for attack in load() if attack.kind == "stdio"]
 PARTS = [
-    pytest.param(0, 12, marks=pytest.mark.quick, id="some"),
+    pytest.param(0, 24, marks=pytest.mark.quick, id="some"),
     *(pytest.param(part, 2, marks=pytest.mark.slow, id=f"{part + 1} of 2") for part in range(2)),
 ]
 """Number of a part of the attacks, and how many parts there are. Each starts sandboxes of its own,

@@ -120,7 +120,8 @@ def test_a_failure_is_kept_with_its_message_and_only_if_the_compiler_decided_it(
 
     async def build_all() -> list[object]:
         async with _CountingRunner(1, tools=languages.tools) as runner:
-            source = b"int main(void) { return unknown; }"
+            many = b"".join(b"int f%d(int);\n" % number for number in range(100_000))
+            source = many + b"int main(void) { return unknown; }"
             out_of_time = await language.build(runner, source, no_time)
             first, second = [await language.build(runner, source) for _ in range(2)]
             assert isinstance(out_of_time, CompileFailure)

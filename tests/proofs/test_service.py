@@ -71,6 +71,7 @@ def test_a_group_of_proofs_in_coq_is_judged(service: str) -> None:
     assert found[0]["details"]["by"].startswith("coq ")
 
 
+@pytest.mark.slow
 def test_a_bad_statement_is_the_references_fault(service: str) -> None:
     needs_coq()
     (found,) = verdicts(service, {"statement": "Theorem goal : n = n."}, RIGHT)
@@ -78,6 +79,7 @@ def test_a_bad_statement_is_the_references_fault(service: str) -> None:
     assert found["details"]["message"].startswith("reference.statement: Coq does not take it: ")
 
 
+@pytest.mark.slow
 def test_a_group_of_proofs_in_lean_is_judged_by_the_server(service: str) -> None:
     texts = [f"```lean\n{text}\n```" for text in ("rfl", "loop", "sorry", "omega")]
     found = verdicts(service, LEAN, *texts, language="lean")
@@ -89,6 +91,7 @@ def test_a_group_of_proofs_in_lean_is_judged_by_the_server(service: str) -> None
     ]
 
 
+@pytest.mark.slow
 def test_a_lean_server_that_fails_gives_failed_verdicts(
     service: str, lean: tuple[Lean, str]
 ) -> None:
@@ -104,6 +107,7 @@ def test_a_lean_server_that_fails_gives_failed_verdicts(
     )
 
 
+@pytest.mark.slow
 def test_an_explanation_has_the_place_of_the_proof(service: str) -> None:
     text = "So:\n```lean\nrfl\n```"
     request = {
@@ -116,6 +120,7 @@ def test_an_explanation_has_the_place_of_the_proof(service: str) -> None:
     assert (explanation["stage"], explanation["spans"]) == ("proof", [{"start": 12, "end": 16}])
 
 
+@pytest.mark.slow
 def test_the_service_tells_which_checkers_it_has(service: str) -> None:
     provers = httpx.get(f"{service}/v1/verifiers", timeout=60).json()["provers"]
     by_language = {one["language"]: one["available"] for one in provers}
@@ -124,6 +129,7 @@ def test_the_service_tells_which_checkers_it_has(service: str) -> None:
     assert len(missing) == sum(not is_there for is_there in by_language.values())
 
 
+@pytest.mark.slow
 def test_a_service_without_a_lean_server_says_so(service_url: str) -> None:
     missing = httpx.get(f"{service_url}/readyz", timeout=60).json()["missing"]
     (found,) = verdicts(service_url, LEAN, "```lean\nrfl\n```", language="lean")

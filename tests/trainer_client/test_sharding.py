@@ -19,6 +19,8 @@ from trainer_client.processes import OtherProcessFailed, Processes, check_proces
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.train import train
 
+pytestmark = pytest.mark.slow
+
 History = list[dict[str, float]]
 SCRIPT = Path(__file__).with_name("sharded_steps.py")
 
@@ -92,7 +94,6 @@ def histories(task: Path, folder: Path) -> dict[str, History]:
     return found
 
 
-@pytest.mark.slow
 def test_one_process_learns(histories: dict[str, History]) -> None:
     losses = [update["policy/loss"] for update in histories["one"]]
     assert losses[0] - losses[-1] > 0.1
@@ -182,7 +183,6 @@ def test_a_reference_that_is_synced_goes_along(histories: dict[str, History], na
     check_equal(histories[name], expected)
 
 
-@pytest.mark.slow
 def test_a_whole_run_goes_on_with_another_number_of_processes(
     task: Path, service_url: str, tmp_path: Path
 ) -> None:
@@ -227,7 +227,6 @@ def test_a_whole_run_goes_on_with_another_number_of_processes(
     assert not runs.same(runs.weights(task / "model"), runs.weights(run_dir / "model"))
 
 
-@pytest.mark.slow
 def test_an_evaluation_that_nothing_was_judged_in_stops_all_processes(
     task: Path, tmp_path: Path
 ) -> None:
@@ -258,7 +257,6 @@ def test_what_a_run_says_before_its_first_step_is_said_once(task: Path, tmp_path
     assert said.count("waiting for the verifier at http://127.0.0.1:9 ") == 1
 
 
-@pytest.mark.slow
 def test_a_whole_run_with_an_adapter_on_two_processes_ends_with_a_merged_model(
     task: Path, tmp_path: Path
 ) -> None:
@@ -281,7 +279,6 @@ def test_a_whole_run_with_an_adapter_on_two_processes_ends_with_a_merged_model(
     assert (tmp_path / "out" / "adapter" / "adapter_model.safetensors").exists()
 
 
-@pytest.mark.slow
 def test_that_a_run_is_finished_is_said_once(task: Path, tmp_path: Path) -> None:
     """The folder of the model is said once, too; no model is loaded for it."""
     config = runs.run_config(task, tmp_path / "run", train={"steps": 1})

@@ -35,6 +35,7 @@ def replayed(capsys: pytest.CaptureFixture[str], store: Path, *more: str) -> Res
     return command(capsys, "replay", str(store), *FEW, *more)
 
 
+@pytest.mark.slow
 def test_the_same_version_gives_the_same_verdicts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -90,6 +91,7 @@ def test_a_store_of_hashes_says_that_it_cannot_be_judged_again(
     assert "the store has hashes only; --store-texts text keeps" in result.err
 
 
+@pytest.mark.slow
 def test_what_cannot_be_judged_is_counted_beside_what_can(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,6 +200,7 @@ def test_verifiers_and_times_can_be_chosen(
     assert "no verifier 'acuracy'; did you mean 'accuracy'" in misspelt.err
 
 
+@pytest.mark.slow
 def test_an_empty_store_says_what_fills_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

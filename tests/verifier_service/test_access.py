@@ -90,6 +90,7 @@ def test_a_key_opens_the_service(guarded: httpx.Client, key: str) -> None:
     assert guarded.post("/v1/score", json=BODY, headers=bearer(key)).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "headers", [{}, bearer("rv-wrong"), {"Authorization": KEY}, {"Authorization": f"Basic {KEY}"}]
 )
@@ -102,6 +103,7 @@ def test_without_a_key_there_is_only_401(
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("headers", "message"),
     [
@@ -117,6 +119,7 @@ def test_a_wrong_key_is_told_from_a_missing_one(
     assert answer.json()["error"]["message"] == message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "asked", "logged"),
     [
@@ -135,6 +138,7 @@ def test_a_refused_call_is_logged_with_its_route(
     assert (found["path"], found["status"]) == (logged, 401)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_what_starts_services_needs_no_key(guarded: httpx.Client, path: str) -> None:
     assert guarded.get(path).status_code == 200
@@ -152,6 +156,7 @@ def test_a_request_id_that_could_spoil_a_log_is_replaced(http: httpx.Client, giv
     assert len(answer.headers["x-request-id"]) == 32
 
 
+@pytest.mark.slow
 def test_json_logs_tell_of_a_call_and_nothing_of_its_text(guarded: httpx.Client, log: Path) -> None:
     headers = bearer(KEY) | {"X-Request-Id": "find-me"}
     guarded.post("/v1/score", json=BODY, headers=headers)
@@ -162,6 +167,7 @@ def test_json_logs_tell_of_a_call_and_nothing_of_its_text(guarded: httpx.Client,
     assert KEY not in log.read_text()
 
 
+@pytest.mark.slow
 def test_a_refusal_is_named_in_its_line_of_the_log(guarded: httpx.Client, log: Path) -> None:
     refuse = {"X-Request-Id": "refuse-me"}
     guarded.post("/v1/score", json=BODY, headers=refuse)

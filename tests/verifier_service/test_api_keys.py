@@ -73,6 +73,7 @@ def first_refused(ask: Callable[[], httpx.Response]) -> httpx.Response:
     raise AssertionError("a hundred calls were taken")
 
 
+@pytest.mark.slow
 def test_each_key_opens_the_service_and_no_other_does(keyed: httpx.Client) -> None:
     for key in (KEYS["training"], KEYS["small"], BARE_KEY):
         assert keyed.get("/v1/verifiers", headers=bearer(key)).status_code == 200
@@ -80,6 +81,7 @@ def test_each_key_opens_the_service_and_no_other_does(keyed: httpx.Client) -> No
         assert keyed.get("/v1/verifiers", headers=headers).status_code == 401
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "name"), [(KEYS["training"], "training"), (BARE_KEY, "unnamed")], ids=["named", "bare"]
 )
@@ -99,6 +101,7 @@ def test_the_log_and_the_metrics_name_the_key(
     assert f'verifier_key_requests_total{{key="{name}",status="200"}}' in metrics
 
 
+@pytest.mark.slow
 def test_names_of_keys_in_the_metrics_are_those_of_the_settings(keyed: httpx.Client) -> None:
     for key in ("evil", new_key()):
         keyed.get("/v1/verifiers", headers=bearer(key))
@@ -106,6 +109,7 @@ def test_names_of_keys_in_the_metrics_are_those_of_the_settings(keyed: httpx.Cli
     assert set(re.findall(r'key="([^"]*)"', text)) <= {*NAMES, "unnamed"}
 
 
+@pytest.mark.slow
 def test_a_key_that_asks_too_often_is_told_when_to_ask_again(keyed: httpx.Client) -> None:
     """The service still answers calls with other keys."""
     refused = first_refused(lambda: score(keyed, "slow", body()))
@@ -115,6 +119,7 @@ def test_a_key_that_asks_too_often_is_told_when_to_ask_again(keyed: httpx.Client
     assert score(keyed, "training", body()).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "status"), [("/get_reward", 503), ("/run_code", 504)])
 def test_clients_of_other_frameworks_are_told_in_a_status_that_they_retry(
     keyed: httpx.Client, path: str, status: int
@@ -124,6 +129,7 @@ def test_clients_of_other_frameworks_are_told_in_a_status_that_they_retry(
     assert "retry-after" in refused.headers
 
 
+@pytest.mark.slow
 def test_a_request_that_its_key_can_never_have_is_not_to_be_asked_again(
     keyed: httpx.Client,
 ) -> None:
@@ -133,6 +139,7 @@ def test_a_request_that_its_key_can_never_have_is_not_to_be_asked_again(
     assert score(keyed, "training", body(3)).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("padding", [0, 100_000], ids=["small", "large"])
 def test_a_key_uses_its_verifiers_only(keyed: httpx.Client, padding: int) -> None:
     """A large body is read in another process."""
@@ -151,6 +158,7 @@ def test_a_key_uses_its_verifiers_only(keyed: httpx.Client, padding: int) -> Non
     assert score(keyed, "training", asked("accuracy")).status_code == 200
 
 
+@pytest.mark.slow
 def test_the_verifiers_of_a_key_hold_for_other_protocols(keyed: httpx.Client) -> None:
     asked = {"response": "x", "label": "2"}
     refused = keyed.post("/compat/slime/rm", json=asked, headers=bearer(KEYS["forms"]))

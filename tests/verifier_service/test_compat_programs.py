@@ -495,6 +495,7 @@ def test_overload_is_answered_in_the_clients_words(
         assert _answer_while_busy(http, path, body).status_code == status
 
 
+@pytest.mark.slow
 def test_open_r1_is_told_of_overload_in_a_list(busy: str) -> None:
     with httpx.Client(base_url=busy, timeout=600) as http:
         body = {"scripts": [script(SQUARE)], "languages": ["python"]}
@@ -504,6 +505,7 @@ def test_open_r1_is_told_of_overload_in_a_list(busy: str) -> None:
         assert "are waiting" in response.json()[0]["exception_str"]
 
 
+@pytest.mark.slow
 def test_judging_ends_with_the_batch(busy: str) -> None:
     """Else its programs would run on, after the answer and unowned."""
     with httpx.Client(base_url=busy, timeout=600) as http:
@@ -528,6 +530,7 @@ def _answer_while_busy(http: httpx.Client, path: str, body: Any) -> httpx.Respon
     return response
 
 
+@pytest.mark.slow
 def test_a_client_is_answered_before_it_gives_up(busy: str) -> None:
     """SkyRL-agent waits for two seconds more than the program may run, not for its minute."""
     body = {"code": SLEEP, "language": "python", "stdin": "", "run_timeout": 1}

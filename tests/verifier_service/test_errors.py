@@ -387,6 +387,7 @@ def test_a_body_over_the_limit_is_refused(small: httpx.Client) -> None:
     assert found["message"] == "the body is larger than 2000 bytes"
 
 
+@pytest.mark.slow
 def test_a_body_over_the_limit_is_refused_while_it_arrives(small: httpx.Client) -> None:
     def endless() -> Iterator[bytes]:
         for _ in range(100):
@@ -395,6 +396,7 @@ def test_a_body_over_the_limit_is_refused_while_it_arrives(small: httpx.Client) 
     error(small.post("/v1/score", content=endless(), headers=JSON), 413)
 
 
+@pytest.mark.slow
 def test_too_many_completions_are_refused(small: httpx.Client) -> None:
     found = error(small.post("/v1/score", json=body(["x"] * 4)), 413)
     assert found["message"] == "the request has 4 completions; at most 3 are taken at once"
@@ -422,10 +424,12 @@ def test_a_full_queue_is_told_with_its_state_and_when_to_come_back(small: httpx.
         assert first.result().status_code == 200
 
 
+@pytest.mark.slow
 def test_a_request_over_the_bound_is_taken_when_nothing_waits(small: httpx.Client) -> None:
     assert small.post("/v1/score", json=body(["x"] * 3)).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_verifier_that_is_not_enabled_is_refused_and_not_listed(small: httpx.Client) -> None:
     verifiers = [{"type": "tag_count"}]
     found = error(small.post("/v1/score", json={"verifiers": verifiers, "groups": []}), 422)
@@ -441,6 +445,7 @@ def test_errors_do_not_echo_more_than_an_excerpt(http: httpx.Client) -> None:
     assert len(found.text) < 20_000
 
 
+@pytest.mark.slow
 def test_model_text_is_not_logged(small: httpx.Client, small_log: Path) -> None:
     group = {"reference": {"answer": "12345678"}, "completions": [POISON, "abcdefgh"]}
     answer = small.post("/v1/score", json={"verifiers": [{"type": "accuracy"}], "groups": [group]})

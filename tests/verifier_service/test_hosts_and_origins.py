@@ -160,11 +160,13 @@ def test_a_rebound_page_reaches_no_route(
         assert answer.status_code != 421
 
 
+@pytest.mark.slow
 def test_probes_are_answered_under_every_name(open_service: httpx.Client) -> None:
     for path in ("/healthz", "/readyz"):
         assert open_service.get(path, headers={"Host": "probe.example"}).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_page_of_an_allowed_origin_can_ask_and_read(open_service: httpx.Client) -> None:
     origin = {"Origin": "https://app.example"}
     asked = {"Access-Control-Request-Method": "POST"}
@@ -177,6 +179,7 @@ def test_a_page_of_an_allowed_origin_can_ask_and_read(open_service: httpx.Client
         assert found.headers["access-control-allow-origin"] == "https://app.example"
 
 
+@pytest.mark.slow
 def test_a_page_of_another_origin_can_neither_ask_nor_read(open_service: httpx.Client) -> None:
     origin = {"Origin": "https://evil.example"}
     answer = open_service.post("/v1/score", json=BODY, headers=origin)

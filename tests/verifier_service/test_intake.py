@@ -411,6 +411,7 @@ def test_the_door_is_around_every_route() -> None:
     assert layers == ["CloseUnread", "CallContext", "BodyDoor", "ShortWay"]
 
 
+@pytest.mark.slow
 def test_a_large_call_that_is_judged_holds_up_no_other(small_service: tuple[str, int]) -> None:
     """The room for bodies that are being read is free again; this service has it for one."""
     url, pid = small_service

@@ -11,6 +11,8 @@ import pytest
 from benchmarks.accuracy_labels import Rates, ours, rates, rows_of
 from tests.shared_data import SharedDataMissing
 
+pytestmark = pytest.mark.slow
+
 MATH_VERIFY = {  # right answers refused, wrong ones accepted
     "human_labelled": (30, 0),
     "expert_tests": (11, 1),
@@ -33,7 +35,6 @@ def found() -> dict[str, Rates]:
     return result
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MATH_VERIFY)
 def test_no_set_is_judged_worse_than_by_math_verify(found: dict[str, Rates], name: str) -> None:
     refused, accepted = MATH_VERIFY[name]

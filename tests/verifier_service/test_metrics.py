@@ -64,6 +64,7 @@ def test_verdicts_are_counted_by_reason_and_timed(own: httpx.Client) -> None:
     assert name("verifier_verdict_seconds_bucket", verifier="accuracy", le="0.01") in after
 
 
+@pytest.mark.slow
 def test_hits_of_the_cache_are_counted(own: httpx.Client) -> None:
     post(own, "a text that is asked twice: 2")
     before = samples(own)
@@ -73,6 +74,7 @@ def test_hits_of_the_cache_are_counted(own: httpx.Client) -> None:
     assert change(before, after, "verifier_cache_misses_total") == 1
 
 
+@pytest.mark.slow
 def test_replaced_workers_are_counted_by_cause(own: httpx.Client) -> None:
     before = samples(own)
     assert post(own, r"\boxed{\sum_{n=1}^{10^9} n^{n^{9^{9}}}}").status_code == 200
@@ -84,6 +86,7 @@ def test_replaced_workers_are_counted_by_cause(own: httpx.Client) -> None:
     assert change(before, after, "verifier_worker_restarts_total", **labels) >= 1
 
 
+@pytest.mark.slow
 def test_refusals_are_counted_by_cause(own: httpx.Client) -> None:
     before = samples(own)
     post(own, "2", verifiers=[])
@@ -92,6 +95,7 @@ def test_refusals_are_counted_by_cause(own: httpx.Client) -> None:
     assert change(before, after, "verifier_requests_total", path="/v1/score", status="422") == 1
 
 
+@pytest.mark.slow
 def test_every_kind_of_refusal_is_counted(own: httpx.Client) -> None:
     """A path that there is not, and a body of another protocol."""
     before = samples(own)
@@ -102,6 +106,7 @@ def test_every_kind_of_refusal_is_counted(own: httpx.Client) -> None:
     assert change(before, after, "verifier_rejected_total", cause="invalid_request") == 1
 
 
+@pytest.mark.slow
 def test_an_idle_service_has_nothing_pending(own: httpx.Client) -> None:
     post(own, "2")
     found = samples(own)
@@ -112,11 +117,13 @@ def test_an_idle_service_has_nothing_pending(own: httpx.Client) -> None:
     assert found[name("verifier_requests_in_flight")] == 1  # this one
 
 
+@pytest.mark.slow
 def test_unknown_paths_do_not_become_labels(own: httpx.Client) -> None:
     own.get("/some/unknown/path")
     assert "/some/unknown/path" not in own.get("/metrics").text
 
 
+@pytest.mark.slow
 def test_the_dashboard_asks_for_metrics_that_there_are(own: httpx.Client) -> None:
     post(own, "2")
     text = own.get("/metrics").text

@@ -89,6 +89,7 @@ def count_of(state: StateResponse) -> int:
     return sum(one.count for one in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/", "/docs"])
 def test_the_page_needs_no_key_and_tells_nothing(guarded: httpx.Client, path: str) -> None:
     response = guarded.get(path, headers=BROWSER)
@@ -98,6 +99,7 @@ def test_the_page_needs_no_key_and_tells_nothing(guarded: httpx.Client, path: st
     assert response.text == source.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "path", "accept"),
     [
@@ -118,6 +120,7 @@ def test_asking_for_html_opens_the_page_only(
     assert guarded.request(method, url, headers={"Accept": accept}).status_code == 401
 
 
+@pytest.mark.slow
 def test_a_key_opens_the_state(guarded: httpx.Client) -> None:
     response = guarded.get("/", headers={"Authorization": f"Bearer {KEY}"})
     assert response.json()["ready"] is True

@@ -78,6 +78,7 @@ def test_it_judges_with_its_options(http_with_plugin: httpx.Client) -> None:
         assert found["reward"] == expected
 
 
+@pytest.mark.slow
 def test_an_option_that_it_does_not_have_is_422(http_with_plugin: httpx.Client) -> None:
     answer = post(http_with_plugin, "x", WORDS, colour="red")
     assert answer.status_code == 422
@@ -85,6 +86,7 @@ def test_an_option_that_it_does_not_have_is_422(http_with_plugin: httpx.Client) 
     assert answer.json()["error"]["message"].startswith(message)
 
 
+@pytest.mark.slow
 def test_its_reference_is_missing_or_bad_as_for_any(http_with_plugin: httpx.Client) -> None:
     for reference, reason in (({}, "missing_reference"), ({"words": 7}, "bad_reference")):
         answer = post(http_with_plugin, "x", reference)
@@ -103,6 +105,7 @@ def test_it_is_held_to_the_limits_of_an_item(python: Path, tmp_path: Path) -> No
     assert found["verdicts"]["contains_words"]["reason"] == "too_slow"
 
 
+@pytest.mark.slow
 def test_it_is_described_beside_the_others(http_with_plugin: httpx.Client) -> None:
     listed = http_with_plugin.get("/v1/verifiers").json()["verifiers"]
     (described,) = [one for one in listed if one["type"] == "contains_words"]

@@ -48,6 +48,7 @@ def test_the_first_line_of_the_log_has_the_version(service: httpx.Client, log: P
     assert (ready["status"], ready["version"]) == ("ok", __version__)
 
 
+@pytest.mark.slow
 def test_an_error_has_the_id_of_the_call_on_every_route(service: httpx.Client) -> None:
     routes = service.get("/openapi.json").json()["paths"]
     asked = [
@@ -66,6 +67,7 @@ def test_an_error_has_the_id_of_the_call_on_every_route(service: httpx.Client) -
         assert (found["request_id"], answer.headers["x-request-id"]) == (f"call-{number}",) * 2
 
 
+@pytest.mark.slow
 def test_a_connection_that_is_refused_has_an_id(service: httpx.Client, log: Path) -> None:
     url = service.base_url
     with socket.create_connection((url.host, url.port or 80)) as client:

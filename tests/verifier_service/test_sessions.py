@@ -483,6 +483,7 @@ def small_service(small_log: Path) -> Iterator[httpx.Client]:
         yield http
 
 
+@pytest.mark.slow
 def test_sessions_beyond_the_most_are_refused_until_one_ends(small_service: httpx.Client) -> None:
     first, second = Opened(small_service), Opened(small_service)
     full = small_service.post("/v1/sessions", json={})
@@ -494,6 +495,7 @@ def test_sessions_beyond_the_most_are_refused_until_one_ends(small_service: http
     second.end()
 
 
+@pytest.mark.slow
 def test_a_session_beyond_the_memory_of_all_is_refused_with_a_reason(
     small_service: httpx.Client,
 ) -> None:
@@ -507,6 +509,7 @@ def test_a_session_beyond_the_memory_of_all_is_refused_with_a_reason(
     first.end()
 
 
+@pytest.mark.slow
 def test_a_killed_session_is_lost_and_the_service_goes_on(
     small_service: httpx.Client, small_log: Path
 ) -> None:
@@ -520,6 +523,7 @@ def test_a_killed_session_is_lost_and_the_service_goes_on(
         assert next_one.run("1")["value"] == "1"
 
 
+@pytest.mark.slow
 def test_a_killed_nursery_is_replaced(small_service: httpx.Client, small_log: Path) -> None:
     with opened(small_service) as session:
         (nursery,) = nurseries(pid_in(small_log))

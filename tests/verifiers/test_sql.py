@@ -335,8 +335,9 @@ def test_a_file_of_sqlite_is_a_database() -> None:
         ({"database": SCHEMA, "rows": [["a", ["b"]]]}, "found a list in a row"),
         ({"database": SCHEMA, "rows": [["a"], ["b", 1]]}, "reference.rows: found rows .* 1 and 2"),
         ({"database": SCHEMA, "rows": [["a"]], "columns": ["x", "y"]}, "of 1 and 2 columns"),
-        ({"database": BILLION.replace("WITH", "CREATE TABLE t AS WITH") + "SELECT x FROM n",
-          "query": "SELECT 1"}, "SQLite does not take it"),
+        pytest.param(
+            {"database": BILLION.replace("WITH", "CREATE TABLE t AS WITH") + "SELECT x FROM n",
+             "query": "SELECT 1"}, "SQLite does not take it", marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 def test_a_wrong_reference_is_named(reference: dict[str, Any], message: str) -> None:
