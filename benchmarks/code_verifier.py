@@ -31,7 +31,7 @@ from typing import Any
 from benchmarks._readme_row import readme_row, spread
 from benchmarks.sandbox import NUMPY, TRIVIAL
 from tests.shared_data import SharedDataMissing, read_shared_data
-from verifier_service.code.languages import LANGUAGES
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.reasons import CodeReason
 from verifier_service.code.reference_tests import read_tests
 from verifier_service.code.repeated_program import Plan

@@ -26,7 +26,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.languages.programs import PROGRAMS
-from verifier_service.code.languages import LANGUAGES, tools
+from verifier_service.code.languages.runners import language_tools
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.sandbox.execution import Limits, Program
 from verifier_service.sandbox.runner import Runner
 
@@ -99,7 +100,7 @@ def main() -> None:
     titles = (f"{'ours':>11}{'peer':>11}" * 2) + f"{'one at a time':>16}{'four':>12}"
     print(f"{'language':12}{titles}")
     with asyncio.Runner() as loop:
-        runner = Runner(NUM_AT_ONCE, tools=tools)
+        runner = Runner(NUM_AT_ONCE, tools=language_tools)
         loop.run(runner.__aenter__())
         try:
             for name in asked:

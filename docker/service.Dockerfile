@@ -43,7 +43,7 @@ RUN if [ "$WITH_CPP" = 1 ]; then LANGUAGES="cpp,$LANGUAGES"; fi \
     && sh /tmp/install-languages "$LANGUAGES" && rm /tmp/install-languages
 COPY --from=build /opt/verifier /opt/verifier
 # Mono and Racket need a library each, and no file system that the service can write to permits to map one.
-RUN set -e; cd /opt/verifier/lib/python*/site-packages/verifier_service/code; \
+RUN set -e; cd /opt/verifier/lib/python*/site-packages/verifier_service/code/toolchains; \
     for pair in mono:mono_threads racket:racket_self; do \
         ! command -v "${pair%:*}" >/dev/null \
         || gcc -O2 -shared -fPIC -s -o "${pair#*:}.so" "${pair#*:}.c"; done

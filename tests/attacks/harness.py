@@ -37,8 +37,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.attacks.corpus import FUNCTION_TESTS, Attack, Control, load, load_controls
-from verifier_service.code import languages
 from verifier_service.code.findings import Findings
+from verifier_service.code.languages.runners import language_tools
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.reasons import CodeReason
 from verifier_service.code.reference_tests import (
     Asserts,
@@ -66,7 +67,7 @@ from verifier_service.sandbox.runner import Runner
 from verifier_service.verifiers.code import Code
 
 ENVIRONMENT_CANARY = "ATTACK_CANARY"
-PYTHON = languages.LANGUAGES["python"]
+PYTHON = LANGUAGES["python"]
 SHORT_CPU_SECONDS = 0.5
 """CPU time of a run, five times the need of any program that is not meant to meet a limit."""
 STDIN = "3 1 2\n"
@@ -163,7 +164,7 @@ class _RecordingRunner(Runner):
             1,
             entries=ENTRIES,
             expects_pairs=True,
-            tools=languages.tools,
+            tools=language_tools,
             unsafe_without=without,
         )
         self.executions: list[tuple[Execution, Limits]] = []

@@ -23,7 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from verifier_service.code import languages
+from verifier_service.code.languages.language import LanguageName
+from verifier_service.code.languages.runners import language_tools
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.reasons import CodeReason
 from verifier_service.code.reference_tests import Tests, read_tests
 from verifier_service.code.run_tests import ENTRIES
@@ -73,7 +75,7 @@ class Form:
 
     name: str
     summary: str
-    language: languages.LanguageName
+    language: LanguageName
     tests: Tests
     num_tests: int
     """Number of tests, counted by the author from their text."""
@@ -178,7 +180,7 @@ def asked_for(forms: Sequence[Form], *, part: int, num_parts: int) -> list[Asked
 
 def _num_turns(form: Form, trial: Trial, num_parts: int) -> int:
     """Parts of which one asks for a verdict on a program."""
-    is_compiled = languages.LANGUAGES[form.language].is_compiled
+    is_compiled = LANGUAGES[form.language].is_compiled
     return num_parts if trial.is_general or is_compiled else len(SCORINGS)
 
 
@@ -190,7 +192,7 @@ async def judge_all(asked: Sequence[Asked]) -> list[Judgement]:
 
 def new_runner() -> Runner:
     """A runner as a worker has it, with several slots."""
-    return Runner(SLOTS, entries=ENTRIES, expects_pairs=True, tools=languages.tools)
+    return Runner(SLOTS, entries=ENTRIES, expects_pairs=True, tools=language_tools)
 
 
 async def judge_beside(

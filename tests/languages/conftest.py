@@ -12,26 +12,27 @@ from pathlib import Path
 import pytest
 
 from tests.languages.judge import SECRET, Judge
-from verifier_service.code import languages
 from verifier_service.code.compiled_programs import CompiledPrograms
+from verifier_service.code.languages import language
+from verifier_service.code.languages.runners import language_tools
 from verifier_service.code.run_tests import ENTRIES
 from verifier_service.sandbox.runner import Runner
 
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Judge]:
-    kept, languages.compiled_programs = languages.compiled_programs, CompiledPrograms()
+    kept, language.compiled_programs = language.compiled_programs, CompiledPrograms()
     descriptor = CompiledPrograms.create_file()
-    languages.compiled_programs.share(descriptor)
+    language.compiled_programs.share(descriptor)
     os.close(descriptor)
     with asyncio.Runner() as loop:
-        runner = Runner(1, entries=ENTRIES, tools=languages.tools)
+        runner = Runner(1, entries=ENTRIES, tools=language_tools)
         loop.run(runner.__aenter__())
         try:
             yield Judge(loop, runner)
         finally:
             loop.run(runner.__aexit__(None, None, None))
-            languages.compiled_programs = kept
+            language.compiled_programs = kept
 
 
 @pytest.fixture

@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 
 import pytest
 
-from verifier_service.code.installed_toolchains import ToolchainError
-from verifier_service.code.languages import LANGUAGES, CompileFailure, Language
+from verifier_service.code.languages.language import CompileFailure, Language
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.reference_tests import Stdio
+from verifier_service.code.toolchains.toolchain import ToolchainError
 from verifier_service.code.verdicts import judge_program
 from verifier_service.sandbox.execution import Execution, Limits, Program
 from verifier_service.sandbox.runner import Runner

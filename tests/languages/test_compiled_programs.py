@@ -10,9 +10,13 @@ from dataclasses import replace
 
 import pytest
 
-from verifier_service.code import compiled_programs, languages
+from verifier_service.code import compiled_programs
 from verifier_service.code.compiled_programs import CompiledPrograms
-from verifier_service.code.languages import LANGUAGES, CompileFailure
+from verifier_service.code.languages import language
+from verifier_service.code.languages.language import CompileFailure
+from verifier_service.code.languages.runners import language_tools
+from verifier_service.code.languages.status import language_statuses
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits, Program
 from verifier_service.sandbox.runner import Runner
 
@@ -96,10 +100,10 @@ class _CountingRunner(Runner):
 def test_a_source_is_compiled_once(
     programs: CompiledPrograms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(languages, "compiled_programs", programs)
+    monkeypatch.setattr(language, "compiled_programs", programs)
 
     async def build_twice() -> list[tuple[int, bool]]:
-        async with _CountingRunner(1, tools=languages.tools) as runner:
+        async with _CountingRunner(1, tools=language_tools) as runner:
             found = []
             right, wrong = b"int main(void) { return 0; }", b"x"
             for source in (right, right, wrong, wrong):
@@ -114,16 +118,16 @@ def test_a_source_is_compiled_once(
 def test_a_failure_is_kept_with_its_message_and_only_if_the_compiler_decided_it(
     programs: CompiledPrograms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(languages, "compiled_programs", programs)
-    language = LANGUAGES["c"]
-    no_time = replace(language.compile_limits, cpu_seconds=0.01, wall_seconds=0.01)
+    monkeypatch.setattr(language, "compiled_programs", programs)
+    row = LANGUAGES["c"]
+    no_time = replace(row.compile_limits, cpu_seconds=0.01, wall_seconds=0.01)
 
     async def build_all() -> list[object]:
-        async with _CountingRunner(1, tools=languages.tools) as runner:
+        async with _CountingRunner(1, tools=language_tools) as runner:
             many = b"".join(b"int f%d(int);\n" % number for number in range(100_000))
             source = many + b"int main(void) { return unknown; }"
-            out_of_time = await language.build(runner, source, no_time)
-            first, second = [await language.build(runner, source) for _ in range(2)]
+            out_of_time = await row.build(runner, source, no_time)
+            first, second = [await row.build(runner, source) for _ in range(2)]
             assert isinstance(out_of_time, CompileFailure)
             assert isinstance(first, CompileFailure)
             return [out_of_time.execution.reason, first == second, first.message, runner.num_runs]
@@ -140,8 +144,8 @@ def test_a_slot_has_few_zygotes_of_toolchains(name: str) -> None:
     """The one that was not used for longest ends, and its language works again."""
 
     async def run_all() -> None:
-        async with Runner(1, tools=languages.tools) as runner:
-            present = [one.name for one in languages.language_statuses() if one.problem is None]
+        async with Runner(1, tools=language_tools) as runner:
+            present = [one.name for one in language_statuses() if one.problem is None]
             for language in [*present[1:6], name if name in present else present[0]]:
                 assert await LANGUAGES[language].missing(runner) is None
             for _ in range(500):

@@ -9,10 +9,7 @@ standard input says in which.
 
 from __future__ import annotations
 
-import os
-import shutil
 import socket
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +18,10 @@ import pytest
 from tests.languages.judge import SECRET, Judge, filled
 from tests.languages.programs import NAMES, PROGRAMS, SLOW
 from tests.sandbox.deployments import run_python, skip_unless_possible
-from verifier_service.code import installed_toolchains, languages
-from verifier_service.code.installed_toolchains import ToolchainError
-from verifier_service.code.languages import LANGUAGES, CompileFailure
+from verifier_service.code.languages import status
+from verifier_service.code.languages.language import CompileFailure
+from verifier_service.code.languages.status import language_statuses
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.reference_tests import Asserts, Stdio
 from verifier_service.code.verdicts import judge_program
 from verifier_service.completion import Completion
@@ -152,10 +150,10 @@ def test_every_language_tells_its_version_to_a_user_without_a_name() -> None:
     """The user of a container has no line in /etc/passwd, and so no home."""
     deployment = "unprivileged in Docker"
     skip_unless_possible(deployment)
-    imported = f"from {languages.__name__} import language_statuses"
+    imported = f"from {status.__name__} import language_statuses"
     code = f"{imported}; print([one.name for one in language_statuses() if one.problem])"
     told = run_python(deployment, "-c", code)
-    missing = [one.name for one in languages.language_statuses() if one.problem]
+    missing = [one.name for one in language_statuses() if one.problem]
     assert told.stdout == f"{missing}\n", told.stderr
 
 
@@ -275,36 +273,6 @@ def test_a_class_with_any_name_in_any_package_is_started(judge: Judge) -> None:
 def test_modules_and_scripts_are_told_apart(judge: Judge, source: str) -> None:
     run = judge.run("javascript", source)
     assert run.stdout == b"0\n", run
-
-
-@pytest.mark.parametrize("attack", ["open to all", "a link", "a file"])
-def test_a_library_to_preload_is_not_taken_from_others(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, attack: str
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    directory = tmp_path / f"verifier-service-{os.geteuid()}"
-    if attack == "open to all":
-        directory.mkdir()
-        directory.chmod(0o777)
-    elif attack == "a link":
-        directory.symlink_to(tmp_path)
-    else:
-        directory.write_text("")
-    with pytest.raises(ToolchainError, match="not this user's alone: remove it"):
-        installed_toolchains.preloaded(installed_toolchains.MONO_THREADS)
-
-
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
-def test_a_library_to_preload_is_compiled_once(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    found = [installed_toolchains.preloaded(installed_toolchains.MONO_THREADS) for _ in range(2)]
-    assert found[0] == found[1]
-    assert list(found[0].parent.iterdir()) == [found[0]]
-    beside = tmp_path / "mono_threads.so"
-    beside.touch()
-    assert installed_toolchains.preloaded(tmp_path / "mono_threads.c") == beside
 
 
 DEVICE_READERS = {

@@ -10,17 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.languages.judge import SECRET, Judge, filled
-from verifier_service.code import languages
 from verifier_service.code.go_tests import with_main
-from verifier_service.code.languages import (
-    LANGUAGES,
-    RUNNERS,
-    Language,
-    language_named,
-    runnable_named,
-)
+from verifier_service.code.languages import status
+from verifier_service.code.languages.language import Language
+from verifier_service.code.languages.names import language_named, runnable_named
+from verifier_service.code.languages.runners import RUNNERS
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.plain_run import RunOptions, RunReport, run_program
-from verifier_service.commands.doctor import language_lines
+from verifier_service.commands import doctor
 
 PROGRAMS = {
     "d_ut": (
@@ -128,10 +125,10 @@ def test_doctor_names_runners_and_what_they_lack(monkeypatch: pytest.MonkeyPatch
         "pytest": Language(name="python", tags=()),
         "go_test": Language(name="python", tags=(), packages=("nobody_has_this",)),
     }
-    monkeypatch.setattr(languages, "LANGUAGES", {})
-    monkeypatch.setattr(languages, "RUNNERS", rows)
-    monkeypatch.setattr(languages, "RUNNABLE", rows)
-    assert asyncio.run(language_lines())[1:] == [
+    monkeypatch.setattr(status, "LANGUAGES", {})
+    monkeypatch.setattr(status, "RUNNABLE", rows)
+    monkeypatch.setattr(doctor, "RUNNERS", rows)
+    assert asyncio.run(doctor.language_lines())[1:] == [
         "runners of /run_code:",
         "  pytest        works",
         "  go_test       - no nobody_has_this beside the service: pip install nobody_has_this, "

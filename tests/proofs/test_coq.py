@@ -8,7 +8,7 @@ import pytest
 
 from tests.growth import assert_linear
 from tests.proofs.proof_rows import CHEATS, THEOREMS, CoqTester, coq_tester, reference_of_cheat
-from verifier_service.code.installed_toolchains import ToolchainError
+from verifier_service.code.toolchains.toolchain import ToolchainError
 from verifier_service.proofs.coq_guards import check_commands
 from verifier_service.proofs.coq_report import UnreadReport, axioms_used, parts_of_summary
 from verifier_service.proofs.coq_text import TextProblem, sentences

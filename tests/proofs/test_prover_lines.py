@@ -13,9 +13,9 @@ from tests.lean_server import Lean, LeanMode, serving_lean
 
 _PRINT = """
 import asyncio, sys
-from verifier_service.code import installed_toolchains
+from verifier_service.code.toolchains import installed_programs
 from verifier_service.proofs.prover_lines import prover_lines
-installed_toolchains.SEARCH_PATH = sys.argv[1]
+installed_programs.SEARCH_PATH = sys.argv[1]
 print(*asyncio.run(prover_lines()), sep="\\n")
 """
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.lean_server import Lean, serving_lean
 from trainer_client.service_process import running_service
-from verifier_service.code.installed_toolchains import ToolchainError
+from verifier_service.code.toolchains.toolchain import ToolchainError
 from verifier_service.proofs.coq_toolchain import coq_toolchain
 
 COQ = {"statement": "Theorem goal : forall n : nat, n + 0 = n."}

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from verifier_service.code import languages
+from verifier_service.code.languages.runners import language_tools
 from verifier_service.sandbox.execution import Execution, Limits, Program
 from verifier_service.sandbox.runner import Runner
 
@@ -52,7 +52,7 @@ class Sandbox:
 def sandbox() -> Iterator[Sandbox]:
     """A sandbox with two slots."""
     with asyncio.Runner() as loop:
-        runner = Runner(2, entries=ENTRIES, tools=languages.tools)
+        runner = Runner(2, entries=ENTRIES, tools=language_tools)
         loop.run(runner.__aenter__())
         try:
             yield Sandbox(loop, runner)

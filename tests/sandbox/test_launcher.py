@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from verifier_service.code.installed_toolchains import compiled_launcher
+from verifier_service.code.toolchains.compiled_libraries import compiled_launcher
 from verifier_service.sandbox.launcher import Launcher
 
 pytestmark = pytest.mark.skipif(not compiled_launcher(), reason="needs gcc: apt install gcc")
@@ -17,7 +17,7 @@ SCRIPT = """
 import os, socket, sys
 from pathlib import Path
 from types import SimpleNamespace
-from verifier_service.code.installed_toolchains import compiled_launcher
+from verifier_service.code.toolchains.compiled_libraries import compiled_launcher
 from verifier_service.sandbox.launcher import Launcher
 from verifier_service.sandbox.layers import ChildLimits, LayerParts
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.sandbox.conftest import LIMITS, Sandbox
-from verifier_service.code.languages import LANGUAGES, CompileFailure
+from verifier_service.code.languages.language import CompileFailure
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.sandbox.entries import OUTPUT_FILE, tool_payload
 from verifier_service.sandbox.execution import (
     Execution,

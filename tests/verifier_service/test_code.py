@@ -32,7 +32,7 @@ from verifier_service.code.device_stdin import (
 )
 from verifier_service.code.extraction import last_block
 from verifier_service.code.findings import Findings
-from verifier_service.code.languages import LANGUAGES
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.output_checkers import CheckerName, accepts
 from verifier_service.code.reference_tests import Asserts, Tests, read_tests
 from verifier_service.code.repeated_program import Plan

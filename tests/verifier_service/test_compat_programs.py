@@ -18,8 +18,10 @@ from starlette.types import Receive, Scope, Send
 from tests.processes import until
 from tests.verifier_service.test_drain import metrics
 from trainer_client.service_process import running_service
-from verifier_service.code import languages
-from verifier_service.code.installed_toolchains import ToolchainError
+from verifier_service.code.languages.language import LanguageName
+from verifier_service.code.languages.status import language_version
+from verifier_service.code.languages.table import LANGUAGES
+from verifier_service.code.toolchains.toolchain import ToolchainError
 from verifier_service.compat import (
     nemo_gym,
     open_instruct,
@@ -274,35 +276,35 @@ def test_piston_refuses_what_it_does_not_have(
 
 
 def is_installed(name: str) -> bool:
-    language = languages.LANGUAGES[name]
+    language = LANGUAGES[name]
     with contextlib.suppress(ToolchainError):
         return language.find is None or bool(language.toolchain())
     return False
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", languages.LANGUAGES)
+@pytest.mark.parametrize("name", LANGUAGES)
 def test_every_name_of_a_language_is_known_to_both_protocols(
-    http: httpx.Client, name: languages.LanguageName
+    http: httpx.Client, name: LanguageName
 ) -> None:
     if not is_installed(name):
         pytest.skip(f"no {name}")
-    language = languages.LANGUAGES[name]
+    language = LANGUAGES[name]
     source = language.hello.decode() or "print(1)"
     for alias in (name, *language.aliases, name.upper()):
         assert run_code(http, source, language=alias)["run_result"]["stdout"].strip() == "1"
     body = {"language": alias, "version": "*", "files": [{"content": source}]}
     found = post(http, "/api/v2/execute", body)
     assert found["run"]["stdout"].strip() == "1"
-    assert found["version"] == languages.language_version(name)
+    assert found["version"] == language_version(name)
     assert ("compile" in found) is language.is_compiled
 
 
 def test_the_languages_are_listed_beside_the_verifiers(http: httpx.Client) -> None:
     listed = http.get("/v1/verifiers").json()["languages"]
-    assert [one["language"] for one in listed] == list(languages.LANGUAGES)
+    assert [one["language"] for one in listed] == list(LANGUAGES)
     available = [one["language"] for one in listed if one["available"]]
-    assert available == list(filter(is_installed, languages.LANGUAGES))
+    assert available == list(filter(is_installed, LANGUAGES))
     assert all(one["version"] if one["available"] else one["problem"] for one in listed)
 
 
@@ -327,7 +329,7 @@ def test_piston_lists_its_runtimes(http: httpx.Client) -> None:
     assert aliases["python"] == ["py", "python3"]
     assert aliases.get("c++", ["cpp", "g++"]) == ["cpp", "g++"]
     assert aliases.get("sqlite3", ["sql", "sqlite"]) == ["sql", "sqlite"]
-    assert len(found) == len(list(filter(is_installed, languages.LANGUAGES)))
+    assert len(found) == len(list(filter(is_installed, LANGUAGES)))
     assert all(one["version"] for one in found)
 
 

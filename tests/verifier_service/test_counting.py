@@ -16,7 +16,7 @@ from verifier_service.code.assertions import AssertionCode
 from verifier_service.code.counting import count_tests
 from verifier_service.code.findings import Findings
 from verifier_service.code.journal import MAX_RESULT_BYTES, read_journal
-from verifier_service.code.languages import LANGUAGES
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.reference_tests import read_tests
 from verifier_service.code.repeated_program import Plan
 from verifier_service.code.run_tests import ENTRIES, run_tests

@@ -13,12 +13,14 @@ import httpx
 import pytest
 
 from tests.verifier_service.test_score import verdicts
-from verifier_service.code import installed_toolchains, languages
 from verifier_service.code.check_tests import Row, find_misfits
 from verifier_service.code.extraction import last_block
-from verifier_service.code.installed_toolchains import Toolchain, ToolchainError
-from verifier_service.code.languages import LANGUAGES, language_version
+from verifier_service.code.languages.runners import language_tools
+from verifier_service.code.languages.status import language_version
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.reference_tests import Stdio
+from verifier_service.code.toolchains import installed_programs
+from verifier_service.code.toolchains.toolchain import Toolchain, ToolchainError
 from verifier_service.code.verdicts import judge_completion
 from verifier_service.compat import piston
 from verifier_service.completion import Completion
@@ -208,8 +210,8 @@ def test_the_usual_tags_are_known(tag: str) -> None:
 @pytest.fixture
 def no_toolchain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """A machine with no programs but those of a directory."""
-    monkeypatch.setattr(installed_toolchains, "SEARCH_PATH", str(tmp_path))
-    monkeypatch.setattr(installed_toolchains, "_SYSTEM", tmp_path)
+    monkeypatch.setattr(installed_programs, "SEARCH_PATH", str(tmp_path))
+    monkeypatch.setattr(installed_programs, "SYSTEM", tmp_path)
     for name, language in LANGUAGES.items():
         if language.find is not None:
             without = dataclasses.replace(language, found=[], problems=[])
@@ -222,7 +224,7 @@ def no_toolchain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Pa
 @pytest.mark.usefixtures("no_toolchain")
 def test_a_machine_without_a_compiler_says_what_to_install() -> None:
     async def ask() -> str | None:
-        async with Runner(1, tools=languages.tools) as runner:
+        async with Runner(1, tools=language_tools) as runner:
             return await LANGUAGES["cpp"].missing(runner)
 
     message = asyncio.run(ask())
@@ -247,7 +249,7 @@ def test_a_missing_compiler_is_unverifiable_and_says_why() -> None:
     tests = Stdio.model_validate({"type": "stdio", "cases": CASES})
 
     async def ask() -> list[Any]:
-        async with Runner(1, tools=languages.tools) as runner:
+        async with Runner(1, tools=language_tools) as runner:
             completions = [Completion(block(SUM)), Completion("no program")]
             return [
                 await judge_completion(runner, Code(language="cpp"), tests, completion)
@@ -281,7 +283,7 @@ def test_a_compiler_that_does_not_say_its_version_is_asked_again(no_toolchain: P
 @needs_compiler
 def test_a_compiler_that_runs_out_of_time_is_tried_again() -> None:
     async def ask() -> str | None:
-        async with Runner(1, tools=languages.tools) as runner:
+        async with Runner(1, tools=language_tools) as runner:
             limits = Limits(cpu_seconds=0.001, file_bytes=2**20)
             short = dataclasses.replace(LANGUAGES["cpp"], compile_limits=limits, problems=[])
             with pytest.raises(SandboxError, match="cpp does not work in the sandbox"):
@@ -322,7 +324,7 @@ def test_a_compiler_that_is_not_whole_is_missing(
 def test_a_compiler_that_does_not_end_is_missing(
     no_toolchain: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installed_toolchains, "_QUERY_SECONDS", 0.2)
+    monkeypatch.setattr(installed_programs, "_QUERY_SECONDS", 0.2)
     driver(no_toolchain, "exec /bin/sleep 5")
     with pytest.raises(ToolchainError, match=r"g\+\+ does not end within 0.2 s"):
         LANGUAGES["cpp"].toolchain()

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 import verifier_service
-from verifier_service.code.languages import LANGUAGES
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.puzzles.checkers import CHECKERS
 from verifier_service.reason import EngineReason
 from verifier_service.verifiers import VERIFIERS

@@ -21,7 +21,7 @@ from verifier_service.code import run_tests as module
 from verifier_service.code.findings import Findings
 from verifier_service.code.journal import MAX_READING_BYTES, read_journal
 from verifier_service.code.kept_readings import NUM_SLOTS, TABLE_BYTES, KeptReadings
-from verifier_service.code.languages import LANGUAGES
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.reference_tests import Asserts, read_tests
 from verifier_service.code.repeated_program import Plan
 from verifier_service.code.run_tests import ENTRIES, run_tests

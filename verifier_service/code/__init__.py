@@ -6,7 +6,7 @@
 | the tests in a reference | `reference_tests` |
 | from settings to limits, from findings to a verdict | `verdicts`, `wall_limit` |
 | run the program against its tests, count the results | `run_tests`, `findings` |
-| the table of languages, their toolchains on this machine | `languages`, `installed_toolchains` |
+| the table of languages, their toolchains on this machine | `languages`, `toolchains` |
 | programs that are compiled already | `compiled_programs` |
 | compare the output of a whole program with the expected one | `output_checkers` |
 | compare what a function returned with the expected value | `returned_values` |

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verifier_service import strict_json
-from verifier_service.code import languages
+from verifier_service.code.languages.runners import language_tools
 from verifier_service.code.reasons import CodeReason
 from verifier_service.code.reference_tests import read_tests
 from verifier_service.code.run_tests import ENTRIES
@@ -138,7 +138,7 @@ async def find_misfits(
     try:
         async with (
             Runner(
-                num_workers, entries=ENTRIES, expects_pairs=True, tools=languages.tools
+                num_workers, entries=ENTRIES, expects_pairs=True, tools=language_tools
             ) as runner,
             asyncio.TaskGroup() as group,
         ):

@@ -17,7 +17,8 @@ import re
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from verifier_service.code.languages import LANGUAGES, CompileFailure
+from verifier_service.code.languages.language import CompileFailure
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.reference_tests import CheckerProgram, JudgingProgram
 from verifier_service.code.repeated_program import RepeatedProgram, encoded
 from verifier_service.code.special_judge import compile_special_judge

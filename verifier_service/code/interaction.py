@@ -18,7 +18,7 @@ from verifier_service.code.checker_programs import (
     files_of_case,
     judgement_of,
 )
-from verifier_service.code.languages import LANGUAGES
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.reasons import CodeReason, reason_of
 from verifier_service.code.reference_tests import InteractiveCase, JudgingProgram
 from verifier_service.code.repeated_program import Plan, RepeatedProgram, encoded, room_for

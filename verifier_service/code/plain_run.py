@@ -15,17 +15,17 @@ from typing import Any, ClassVar, Final, Literal
 import msgspec
 
 from verifier_service.code.device_stdin import with_stdin
-from verifier_service.code.installed_toolchains import ToolchainError
-from verifier_service.code.languages import (
+from verifier_service.code.languages.language import (
     MIN_SECONDS,
-    RUNNABLE,
     CompileFailure,
     Language,
     LanguageName,
     RunnerName,
-    language_version,
 )
+from verifier_service.code.languages.runners import RUNNABLE
+from verifier_service.code.languages.status import language_version
 from verifier_service.code.repeated_program import room_for
+from verifier_service.code.toolchains.toolchain import ToolchainError
 from verifier_service.completion import Completion
 from verifier_service.reason import Reason
 from verifier_service.sandbox.execution import Execution, ExitReason, Limits

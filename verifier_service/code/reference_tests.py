@@ -26,7 +26,8 @@ from pydantic import (
 )
 
 from verifier_service import strict_json
-from verifier_service.code.languages import LanguageName, refuse_unknown
+from verifier_service.code.languages.language import LanguageName
+from verifier_service.code.languages.names import refuse_unknown
 from verifier_service.code.node_helpers import with_node_helpers
 from verifier_service.code.output_checkers import CheckerName
 from verifier_service.code.usual_names import INSTALLED

@@ -22,7 +22,8 @@ from verifier_service.code.journal import (
     read_journal,
 )
 from verifier_service.code.kept_readings import KeptReadings
-from verifier_service.code.languages import LANGUAGES, CompileFailure, Language
+from verifier_service.code.languages.language import CompileFailure, Language
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.output_checkers import accepts
 from verifier_service.code.reasons import REASON_OF_EXIT, UNVERIFIABLE, CodeReason, reason_of
 from verifier_service.code.records_in_text import may_have_records
@@ -79,7 +80,7 @@ async def run_tests(
     """Run a program against its tests.
 
     Args:
-        runner: has `ENTRIES` and `languages.tools`.
+        runner: has `ENTRIES` and `language_tools`.
         language: language of the program; its toolchain is installed.
         source: source of the program.
         tests: tests to run.

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from verifier_service.code import languages
 from verifier_service.code.explained_tests import explained_tests
 from verifier_service.code.extraction import tags_of_blocks
 from verifier_service.code.findings import Findings
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.reasons import UNVERIFIABLE, CodeReason
 from verifier_service.code.reference_tests import Interactive, Stdio, Tests
 from verifier_service.code.repeated_program import Plan
@@ -62,7 +62,7 @@ async def judge_completion(
 def _other_languages(verifier: Code, text: str) -> dict[str, Any] | None:
     """Details of a completion without a program: the languages of its blocks, if it has any."""
     tags = tags_of_blocks(text)
-    found = [one.name for one in languages.LANGUAGES.values() if tags & set(one.tags)]
+    found = [one.name for one in LANGUAGES.values() if tags & set(one.tags)]
     if not found:
         return None
     message = f"its blocks are in {', '.join(found)}; this verifier judges {verifier.language}"
@@ -78,7 +78,7 @@ async def judge_program(
         SandboxError: the program could not be run, which is our failure.
     """
     start = time.perf_counter()
-    language = languages.LANGUAGES[verifier.language]
+    language = LANGUAGES[verifier.language]
     missing = await language.missing(runner)
     if missing is not None:
         seconds, details = time.perf_counter() - start, {"message": missing}

@@ -16,7 +16,7 @@ from verifier_service.code.check_tests import (
     misfit_summary,
     read_rows,
 )
-from verifier_service.code.languages import LanguageName
+from verifier_service.code.languages.language import LanguageName
 from verifier_service.console import fail, progress_bar
 from verifier_service.sandbox.execution import SandboxError
 from verifier_service.sandbox.layers import hide_process

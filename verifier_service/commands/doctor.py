@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from verifier_service.code import languages
+from verifier_service.code.languages.runners import RUNNERS, language_tools
+from verifier_service.code.languages.status import language_statuses, problems_found
 from verifier_service.proofs.prover_lines import prover_lines
 from verifier_service.sandbox.doctor import diagnose
 from verifier_service.sandbox.execution import COMMON_LAYERS, Layer
@@ -45,15 +46,15 @@ def doctor(
 
 async def language_lines() -> list[str]:
     """A line for each language and runner: whether its smallest program runs in the sandbox."""
-    async with Runner(1, tools=languages.tools) as runner:
-        problems = await languages.problems_found(runner)
+    async with Runner(1, tools=language_tools) as runner:
+        problems = await problems_found(runner)
     lines = ["languages of programs:"]
-    for status in languages.language_statuses():
+    for status in language_statuses():
         problem = problems.get(status.name) or status.problem
         found = f"works, {status.version}" if problem is None else f"- {problem}"
         lines.append(f"  {status.name:13} {found}")
     lines.append("runners of /run_code:")
-    for runner_name in languages.RUNNERS:
+    for runner_name in RUNNERS:
         problem = problems.get(runner_name)
         lines.append(f"  {runner_name:13} {'works' if problem is None else f'- {problem}'}")
     return lines

@@ -11,7 +11,7 @@ from typing import Any
 
 from fastapi import Request
 
-from verifier_service.code.languages import LanguageName
+from verifier_service.code.languages.language import LanguageName
 from verifier_service.code.plain_run import DEFAULT_MEMORY_BYTES
 from verifier_service.code.reasons import CodeReason
 from verifier_service.compat.completions import rewarded

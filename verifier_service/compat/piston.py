@@ -19,13 +19,10 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from verifier_service.code.installed_toolchains import ToolchainError
-from verifier_service.code.languages import (
-    LANGUAGES,
-    LanguageName,
-    language_named,
-    language_version,
-)
+from verifier_service.code.languages.language import LanguageName
+from verifier_service.code.languages.names import language_named
+from verifier_service.code.languages.status import language_version
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.plain_run import (
     DEFAULT_MEMORY_BYTES,
     MAX_MEMORY_BYTES,
@@ -34,6 +31,7 @@ from verifier_service.code.plain_run import (
     RunOptions,
 )
 from verifier_service.code.reasons import CodeReason
+from verifier_service.code.toolchains.toolchain import ToolchainError
 from verifier_service.compat.codeforces import (
     CONFIG_FILE,
     LANGUAGES_OF_PACKAGE,

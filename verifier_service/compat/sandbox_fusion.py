@@ -14,7 +14,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from verifier_service.code.languages import RUNNABLE, runnable_named
+from verifier_service.code.languages.names import runnable_named
+from verifier_service.code.languages.runners import RUNNABLE
 from verifier_service.code.plain_run import (
     DEFAULT_MEMORY_BYTES,
     MAX_MEMORY_BYTES,

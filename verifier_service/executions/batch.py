@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from verifier_service.code.languages import LANGUAGES, language_named
+from verifier_service.code.languages.names import language_named
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.plain_run import (
     ProcessReport,
     RunOptions,

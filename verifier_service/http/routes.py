@@ -11,7 +11,8 @@ from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import verifier_service
-from verifier_service.code.languages import LANGUAGES, LanguageStatus, language_statuses
+from verifier_service.code.languages.status import LanguageStatus, language_statuses
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.errors import Draining, NotReady, RequestError
 from verifier_service.http.error_handlers import refused
 from verifier_service.http.score_call import NDJSON, respond_to_score_call

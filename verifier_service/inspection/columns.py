@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from verifier_service.code.languages import LANGUAGES, LanguageName, language_named
+from verifier_service.code.languages.language import LanguageName
+from verifier_service.code.languages.names import language_named
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.reference_formats.json_values import json_value
 
 PROMPTS = (

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from verifier_service.code.languages import LanguageName
+from verifier_service.code.languages.language import LanguageName
 from verifier_service.console import fail, progress_bar
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.inspection.inspection import (

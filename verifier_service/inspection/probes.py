@@ -12,7 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from verifier_service.code.languages import LANGUAGES, LanguageName, is_language
+from verifier_service.code.languages.language import LanguageName
+from verifier_service.code.languages.names import is_language
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.inspection.columns import (
     language_of,
     programs_of,

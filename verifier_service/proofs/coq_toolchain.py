@@ -8,12 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from verifier_service.code.installed_toolchains import (
-    ToolchainError,
-    ask,
-    located,
-    shared_libraries,
-)
+from verifier_service.code.toolchains.installed_programs import ask, located, shared_libraries
+from verifier_service.code.toolchains.toolchain import ToolchainError
 from verifier_service.sandbox import runtime
 from verifier_service.sandbox.entries import tool_payload
 from verifier_service.sandbox.execution import Execution, Limits, Program, Tools

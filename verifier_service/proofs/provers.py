@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from verifier_service.code.installed_toolchains import ToolchainError
+from verifier_service.code.toolchains.toolchain import ToolchainError
 from verifier_service.proofs.coq_toolchain import coq_toolchain
 from verifier_service.proofs.lean_judge import NO_SERVER
 

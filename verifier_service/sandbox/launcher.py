@@ -2,8 +2,8 @@
 
 A fork copies the page tables of the interpreter, and every page that the child's Python touches,
 which takes several times as long as a short program. The launcher's child shares the memory until
-its exec, and runs no Python. It is compiled where GCC is (`installed_toolchains.launcher`); where
-it is not, the zygote forks.
+its exec, and runs no Python. It is compiled where GCC is (`code/toolchains/compiled_libraries`);
+where it is not, the zygote forks.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from verifier_service.code.installed_toolchains import ToolchainError
 from verifier_service.code.plain_run import MAX_SECONDS
+from verifier_service.code.toolchains.toolchain import ToolchainError
 from verifier_service.errors import RequestFailed
 from verifier_service.executions.reasons import EndReason
 from verifier_service.http.call_context import key_of

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from verifier_service.code.languages import LANGUAGES
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.session_process import (
     FORMS,
     HEADER,

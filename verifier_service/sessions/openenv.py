@@ -15,7 +15,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from verifier_service.code.installed_toolchains import ToolchainError
+from verifier_service.code.toolchains.toolchain import ToolchainError
 from verifier_service.errors import RequestFailed, VerdictFailed
 from verifier_service.executions.reasons import EndReason
 from verifier_service.http.error_statuses import ApiError

@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from verifier_service.code.installed_toolchains import ToolchainError
+from verifier_service.code.toolchains.toolchain import ToolchainError
 from verifier_service.compat.programs import check_files
 from verifier_service.compat.route import StrictRoute
 from verifier_service.errors import RequestFailed

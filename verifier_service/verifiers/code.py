@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 
 from verifier_service.code.extraction import last_block
-from verifier_service.code.languages import LANGUAGES, LanguageName, refuse_unknown
+from verifier_service.code.languages.language import LanguageName
+from verifier_service.code.languages.names import refuse_unknown
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.reasons import CodeReason
 from verifier_service.code.tested_names import defines_tested
 from verifier_service.reason import Reason

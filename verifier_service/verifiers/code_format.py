@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from verifier_service.code.extraction import last_block
-from verifier_service.code.languages import LANGUAGES
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.completion import Completion
 from verifier_service.instructions.visible import is_blank
 from verifier_service.reason import Reason

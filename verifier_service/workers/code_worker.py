@@ -26,7 +26,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from verifier_service import frame_stream, frames
-from verifier_service.code import languages
+from verifier_service.code.languages.language import compiled_programs
+from verifier_service.code.languages.runners import language_tools
 from verifier_service.code.plain_run import RUN_PROGRAM, run_completion
 from verifier_service.code.reasons import CodeReason
 from verifier_service.code.reference_tests import Tests, read_tests
@@ -80,7 +81,7 @@ def serve(control: socket.socket) -> None:
     shared_readings, compiled, turns = descriptors
     unsafe = frozenset(map(Layer, terms.unsafe_without)) & COMMON_LAYERS
     readings.share(shared_readings)
-    languages.compiled_programs.share(compiled)
+    compiled_programs.share(compiled)
     for descriptor in (shared_readings, compiled):
         os.close(descriptor)
     gc.collect()
@@ -108,7 +109,7 @@ def serve(control: socket.socket) -> None:
 
 def _tools(name: str) -> Tools:
     """Tools of a language or of Coq, for the `Runner`. Raises ToolchainError."""
-    return coq_tools(name) if name == COQ else languages.tools(name)
+    return coq_tools(name) if name == COQ else language_tools(name)
 
 
 async def _run(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import dropwhile, takewhile
 
-from verifier_service.code.languages import LANGUAGES
+from verifier_service.code.languages.table import LANGUAGES
 
 # A fenced block, closed or not: "```python\nprint(1)\n```". The tag ends at the first line break.
 _BLOCK = re.compile(r"^[ \t]*```([^\n`]*)\n(.*?)(?:^[ \t]*(```)|\Z)", re.MULTILINE | re.DOTALL)

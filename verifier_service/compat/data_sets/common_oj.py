@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from fastapi import Request
 from pydantic import TypeAdapter, ValidationError
 
-from verifier_service.code.languages import LANGUAGES, is_language
+from verifier_service.code.languages.names import is_language
+from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.plain_run import RunOptions, RunReport
 from verifier_service.compat.data_sets.messages import (
     DataSetConfig,

@@ -1,0 +1,63 @@
+"""Runners: other ways to run a language, such as its tests."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import ChainMap
+from collections.abc import Mapping
+from typing import Any
+
+from verifier_service.code.go_tests import with_main
+from verifier_service.code.languages.language import Language, LanguageName, RunnerName
+from verifier_service.code.languages.table import LANGUAGES
+from verifier_service.code.toolchains.gcc import gdc
+from verifier_service.code.toolchains.jvm import junit, kotlin_script
+from verifier_service.sandbox.execution import Tools, ZygoteKind
+
+_PYTEST = b"""
+import sys, pytest
+options = ["-p", "no:cacheprovider", "--no-header", "--basetemp=.pytest"]
+sys.exit(pytest.main([*options, "test_main.py"]))
+"""
+
+
+def _like(language: LanguageName, runner: RunnerName, **changes: Any) -> Language:
+    """The row of a runner, which is that of a language but for these changes."""
+    own: dict[str, Any] = {"runner": runner, "tags": (), "aliases": (), "problems": [], "found": []}
+    return dataclasses.replace(LANGUAGES[language], **own, **changes)
+
+
+RUNNERS: dict[RunnerName, Language] = {
+    "d_ut": _like("d", "d_ut", find=gdc("-funittest")),
+    "go_test": _like(
+        *("go", "go_test"),
+        rewrite=with_main,
+        has_folder=True,
+        hello=b'package main\nimport "testing"\nfunc TestOne(t *testing.T) {}\n',
+        hello_says=re.compile(rb"PASS\n"),
+    ),
+    "junit": _like(
+        *("java", "junit"),
+        find=junit,
+        hello=b"import org.junit.jupiter.api.*; class OneTest { @Test void one() {} }\n",
+        hello_says=re.compile(rb".*\[ +1 tests successful +\].*", re.DOTALL),
+    ),
+    "kotlin_script": _like(
+        *("kotlin", "kotlin_script"),
+        find=kotlin_script,
+        hello=b"println(1)\n",
+    ),
+    "pytest": _like(
+        *("python", "pytest"), packages=("pytest",), driver=_PYTEST, zygote_kind=ZygoteKind.TESTS
+    ),
+}
+"""The runners by their names, which only `/run_code` offers."""
+
+RUNNABLE: Mapping[str, Language] = ChainMap(LANGUAGES, {row.key: row for row in RUNNERS.values()})
+"""All that can be run, languages and runners, by name."""
+
+
+def language_tools(name: str) -> Tools:
+    """Tools of a language or runner, for the `Runner`. Raises ToolchainError."""
+    return RUNNABLE[name].toolchain().tools
