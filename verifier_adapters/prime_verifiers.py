@@ -2,7 +2,7 @@
 
     vf.Rubric(funcs=[rubric_function()])                        # verifiers 0.1 to 0.3
 
-    @vf.reward                                                  # tasks of verifiers 0.4
+    @vf.reward                                                  # tasks of verifiers.v1
     async def correct(self, trace: vf.Trace) -> float:
         return await score_trace(trace, self.data.answer)
 

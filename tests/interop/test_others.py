@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.interop.peer import peer
-from verifier_adapters.prime_verifiers import rubric_function
+from verifier_adapters.prime_verifiers import rubric_function, score_trace
 from verifier_adapters.skyrl_gym import VerifierEnv
 
 pytestmark = pytest.mark.interop
@@ -27,6 +27,32 @@ def test_a_rubric_of_verifiers_scores_rollouts() -> None:
             timing={},
         )
         return asyncio.run(rubric._call_individual_reward_func(rubric.funcs[0], state))
+
+    assert [reward(r"\boxed{4}"), reward(r"\boxed{5}")] == [1.0, 0.0]
+
+
+def test_a_task_of_verifiers_scores_its_trace() -> None:
+    vf = peer("verifiers.v1")
+
+    class Data(vf.TaskData):  # type: ignore[misc, name-defined]
+        answer: str
+
+    class Sum(vf.Task[Data]):  # type: ignore[misc, name-defined]
+        @vf.reward  # type: ignore[untyped-decorator]
+        async def correct(self, trace: Any) -> float:
+            return await score_trace(trace, self.data.answer)
+
+    task = Sum(Data(idx=0, prompt="2+2?", answer="4"))
+
+    def reward(text: str) -> Any:
+        said = vf.MessageNode(message=vf.AssistantMessage(content=text), sampled=True)
+        trace = vf.Trace(
+            task=vf.TraceTask(type="Sum", data=task.data),
+            agent=vf.AgentInfo(config=vf.AgentConfig()),
+            nodes=[said],
+        )
+        asyncio.run(task.score(trace))
+        return trace.reward
 
     assert [reward(r"\boxed{4}"), reward(r"\boxed{5}")] == [1.0, 0.0]
 

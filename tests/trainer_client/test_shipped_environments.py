@@ -32,6 +32,7 @@ from trainer_client.episodes.python_tool import MAX_PROGRAMS, PythonTool
 from trainer_client.episodes.service_client import ServiceClients
 from trainer_client.episodes.tool_calls import MAX_CALLS, NO_TEXT, PolicyCall, calls_in
 from trainer_client.episodes.verifier_feedback import VerifierFeedback
+from trainer_client.episodes.verifiers_environment import VerifiersEnvironment
 from trainer_client.policy.policy import load_policy
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.rollout import RolloutGroup
@@ -549,3 +550,26 @@ def test_the_service_judges_a_chat_with_calls_and_observations(
         "assistant",
     ]
     assert httpx.get(f"{service_url}/healthz").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        (None, r"^verifiers is not installed \(.*: pip install 'verifiers<0.4'$"),
+        ("0.4.0", r"^verifiers 0.4.0 has no environments with .*: pip install 'verifiers<0.4'$"),
+    ],
+)
+def test_a_release_of_verifiers_without_environments_is_told(
+    version: str | None, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "verifiers"]:
+        monkeypatch.delitem(sys.modules, name)
+    if version is None:
+        monkeypatch.setitem(sys.modules, "verifiers", None)
+    else:
+        (tmp_path / "verifiers").mkdir()
+        (tmp_path / "verifiers" / "__init__.py").write_text(f"__version__ = {version!r}")
+        monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        VerifiersEnvironment("my_env", {"version": version})
+    monkeypatch.delitem(sys.modules, "verifiers", raising=False)

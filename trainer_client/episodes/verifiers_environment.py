@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import importlib.util
 import json
 import queue
 import threading
@@ -26,6 +27,7 @@ from trainer_client.episodes.environment import EnvironmentLost, Message
 from trainer_client.episodes.python_file import from_file
 from trainer_client.episodes.tool_calls import calls_in
 
+_ADVICE = "pip install 'verifiers<0.4'"
 _Event = tuple[str, Any]
 """`asked` with the messages of a request, `ended` with the state, or `failed` with an error."""
 
@@ -42,7 +44,7 @@ class VerifiersEnvironment:
         arguments: of that function.
 
     Raises:
-        ValueError: the package is not installed.
+        ValueError: the package is not installed, or has no such environments, as from 0.4 on.
     """
 
     role = "user"
@@ -153,7 +155,12 @@ def _loaded(environment: str, arguments: str) -> Any:
     try:
         package = importlib.import_module("verifiers")
     except ImportError as error:
-        raise ValueError(f"verifiers is not installed ({error}): pip install verifiers") from error
+        raise ValueError(f"verifiers is not installed ({error}): {_ADVICE}") from error
+    if importlib.util.find_spec("verifiers.legacy") is None:
+        raise ValueError(
+            f"verifiers {package.__version__} has no environments with a `rollout` of their own, "
+            f"which ended with 0.3: {_ADVICE}"
+        )
     place, _, name = environment.rpartition(":")
     if not place:
         return package.load_environment(environment, **json.loads(arguments))
