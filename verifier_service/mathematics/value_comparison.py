@@ -210,15 +210,24 @@ _GREEK_NAMES = GREEK | {"infty"}
 
 def _name_different_quantities(left: str, right: str) -> bool:
     """Whether two names cannot stand for one quantity: two symbols, or two words."""
-    left, right = left.removeprefix("angle"), right.removeprefix("angle")
+    left, right = (one.removeprefix("angle").removeprefix("hat ") for one in (left, right))
     one, other = _squeezed(left).lower(), _squeezed(right).lower()
     if left == right or {one, other} & _LABELS:
         return False
     if _is_symbol(left) != _is_symbol(right):
         return _primes(left) != _primes(right)
     if _is_symbol(left):
-        return True
+        return not _adds_an_index(left, right)
     return one not in other and other not in one
+
+
+def _adds_an_index(left: str, right: str) -> bool:
+    """Whether one symbol is the other with an index: `T`, `T_2`, but not `T_1`, `T_2`.
+
+    The one without says as much as no name at all, which equals either.
+    """
+    stems = [name.partition("_") for name in (left, right)]
+    return stems[0][0] == stems[1][0] and bool(stems[0][1]) != bool(stems[1][1])
 
 
 def _primes(name: str) -> int:
