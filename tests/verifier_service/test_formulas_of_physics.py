@@ -24,6 +24,10 @@ RIGHT = [
     # A name with an index beside the same name without one
     ("T = 5", "T_2 = 5"),
     (r"J'_U = (1-r)\sigma", r"J' = \sigma(1-r)"),
+    (r"E = \frac{x}{2}", r"E_{\text{total}} = \frac{x}{2}"),
+    # Products of letters before a function
+    (r"\frac{mg \sin \alpha}{k} + d", r"d + \frac{mg\sin(\alpha)}{k}"),
+    (r"mg \left(1+x\right)", "mg(1+x)"),
     # Equations whose sides begin with an indexed factor
     (r"n_1\sin x = n_2\sin y", r"n_2\sin y = n_1\sin x"),
     # Letters of Greek by their names, in formulas as programs write them
@@ -61,6 +65,10 @@ WRONG = [
     ("T_1 = 5", "T_2 = 5"),
     ("T = 5", "T_2 = 6"),
     ("T = 5", "U_2 = 5"),
+    (r"E = \frac{x}{2}", r"F_{\text{total}} = \frac{x}{2}"),
+    (r"x_{\text{max}} = 5", r"x_{\text{min}} = 5"),
+    (r"\frac{mg \sin \alpha}{k}", r"\frac{mg\cos(\alpha)}{k}"),
+    (r"5 mg \sin x", r"5 g \sin x"),
     (r"n_1\sin x = n_2\sin y", r"n_1\sin y = n_2\sin x"),
     ("gamma*B", r"\sigma B"),
     ("-12*hbar/25", r"-\frac{12}{25}"),

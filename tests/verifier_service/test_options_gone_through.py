@@ -28,6 +28,9 @@ NOT_CHOSEN = [
     f"Let's analyze each option:{LIST}\n\nThe metal is not **A. lead**.",
     f"Let's analyze each option:{LIST}\n\nThe metal might be **A. lead**.",
     "None of the provided options (A, B, C) are correct.",
+    "The answer is A. The other options are B and C.",
+    "The answer is A. Other options are: B",
+    "The answer is A. Other options: B",
     "Therefore, none of these options (A) is correct.",
 ]
 

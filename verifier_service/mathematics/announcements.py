@@ -127,8 +127,13 @@ _GOES_THROUGH_OPTIONS = re.compile(
 )
 
 
-# The options that are not chosen: those of `The other options are less likely:`.
-_OTHER_OPTIONS = re.compile(r"(?<=\bother\s)(?:options|choices|answers)\b", re.IGNORECASE)
+# The options that are not chosen, which the words behind do not name: those of `The other options
+# are less likely:`, not of `The other options are C and D`.
+_OTHER_OPTIONS = re.compile(
+    r"(?<=\bother\s)(?:options|choices)\**[ ]?"
+    r"(?::[ *]{0,4}\n|are[ ](?![\s*$(\\:]{0,9}(?:[-−]?\d|[a-j]\b)))",
+    re.IGNORECASE,
+)
 
 
 # A number that ends its line behind an announcement: the `41` of `The answer is **41** apples.`

@@ -523,13 +523,20 @@ _NO_OPERAND_AHEAD = re.compile(
     r"approx|right|quad|qquad)(?![a-zA-Z])))"
 )
 
+# A function of LaTeX, which multiplies what stands before it: the `\sin` of `mg \sin x`.
+_FACTOR_AHEAD = re.compile(r"\s{1,9}\\(?:sin|cos|tan|cot|d?frac|sqrt|ln|log|exp|left)(?![a-zA-Z])")
+
 
 def _is_operand(word: str, text: str, end: int, spaced: bool, tokens: list[Token]) -> bool:
     """Whether letters may be a product: no other operand stands beside them behind white space."""
     if not _LETTERS.fullmatch(word) or (len(word) > 2 and word.isupper()):
         return False
     is_last = _NO_OPERAND_AHEAD.match(text, end) is not None
-    if not is_last and (text[end : end + 1].isspace() or word.lower() in FUNCTIONS):
+    if (
+        not is_last
+        and _FACTOR_AHEAD.match(text, end) is None
+        and (text[end : end + 1].isspace() or word.lower() in FUNCTIONS)
+    ):
         return False
     if not spaced or not tokens or not _ends_operand(tokens[-1]):
         return True

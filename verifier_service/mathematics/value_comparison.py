@@ -226,8 +226,12 @@ def _adds_an_index(left: str, right: str) -> bool:
 
     The one without says as much as no name at all, which equals either.
     """
-    stems = [name.partition("_") for name in (left, right)]
-    return stems[0][0] == stems[1][0] and bool(stems[0][1]) != bool(stems[1][1])
+    shorter, longer = sorted((left, right), key=len)
+    stem, mark, index = longer.partition("_")
+    # A name with a word is kept in small letters: e_total
+    if mark and len(index) > 1 and index.isalpha():
+        shorter, stem = shorter.lower(), stem.lower()
+    return bool(mark) and stem == shorter
 
 
 def _primes(name: str) -> int:
