@@ -85,7 +85,9 @@ def announcements(text: str, start: int, end: int) -> Iterable[re.Match[str]]:
 
 def _is_heading(text: str, start: int) -> bool:
     """Whether words that could announce an answer head options, a solution or a remark on one."""
-    headings = (_LISTS_OPTIONS, _HEADS_SOLUTION, _TELLS_HOW)
+    headings = (
+        _LISTS_OPTIONS, _GOES_THROUGH_OPTIONS, _OTHER_OPTIONS, _HEADS_SOLUTION, _TELLS_HOW,
+    )  # fmt: skip
     return any(heading.match(text, start) for heading in headings)
 
 
@@ -111,6 +113,25 @@ _MAX_LINE = 20_000
 _LISTS_OPTIONS = re.compile(
     r"\W{0,3}(?:answer[ ])?(?:options?|choices?)\**[ ]?:\**\s{0,9}"
     r"\(?A[).:][ ][^\n]{0,400}\s{1,9}\(?B[).:][ ]",
+    re.IGNORECASE,
+)
+# A heading above lines that go through the options, of which the first is no answer:
+# `Let's analyze each option:\n\n* **A. lead:** too heavy.\n* **B. tin:** fits.`
+_LABEL_IN_LINE = r"\n[\s*#>•–-]{0,15}+(?:option\s|choice\s)?\(?"
+_GOES_THROUGH_OPTIONS = re.compile(
+    r"(?:\W{0,3}(?:answer[ ])?(?:options|choices)|(?:(?<=each\s)|(?<=every\s))(?:option|choice))\**"
+    r"(?:[ ](?:for|of|to)[ ][^\n.:]{0,80}|[ ]are)?[ ]?:[ *]{0,9}"
+    rf"(?={_LABEL_IN_LINE}(?P<first>[A-J])[).:*])[^\0]{{4,2000}}?"
+    rf"{_LABEL_IN_LINE}(?!(?P=first))[A-J][).:*]",
+    re.IGNORECASE,
+)
+
+
+# The options that are not chosen, which the words behind do not name: those of `The other options
+# are less likely:`, not of `The other options are C and D`.
+_OTHER_OPTIONS = re.compile(
+    r"(?<=\bother\s)(?:options|choices)\**[ ]?"
+    r"(?::[ *]{0,4}\n|are[ ](?![\s*$(\\:]{0,9}(?:[-−]?\d|[a-j]\b)))",
     re.IGNORECASE,
 )
 

@@ -631,7 +631,16 @@ def _is_name(tokens: Sequence[Token]) -> bool:
         tokens = tokens[1:]
     if len(tokens) > 1 and tokens[1].text == "'":  # no sum: y' + y
         return all(token.text not in ("+", "-", "*", "/") for token in tokens[2:])
-    return len(tokens) == 1 or tokens[1].text == "_"
+    # No name: n_1 \sin x
+    is_indexed = len(tokens) > 1 and tokens[1].text == "_"
+    return len(tokens) == 1 or (is_indexed and not _goes_on_with_a_function(tokens[2:]))
+
+
+def _goes_on_with_a_function(tokens: Sequence[Token]) -> bool:
+    """Whether a function stands behind an index: the sine of `{12} \\sin x`."""
+    end = next((at + 1 for at, one in enumerate(tokens) if one.text == "}"), len(tokens))
+    behind = tokens[end:] if tokens and tokens[0].text == "{" else tokens[1:]
+    return any(token.kind is Kind.FUNCTION for token in behind)
 
 
 def _names_e(parts: Sequence[Sequence[Token]]) -> bool:

@@ -134,7 +134,7 @@ _UNICODE = str.maketrans(
         "％": "%", "＝": "=", "＋": "+", "\u00a0": " ", "\u2009": " ", "\u202f": " ",
         "\u200b": "", "\u2061": "", "\ufeff": "", "∣": "|", "〈": "⟨", "〉": "⟩",
         "\u03a9": r"\Omega ", "\u2126": r"\Omega ", "\u00b5": r"\mu ",
-        "ℝ": "R", "ℤ": "Z", "ℕ": "N", "ℚ": "Q", "𝑥": "x", "𝑦": "y",
+        "ℏ": r"\hbar ", "ℝ": "R", "ℤ": "Z", "ℕ": "N", "ℚ": "Q", "𝑥": "x", "𝑦": "y",
     }
 )  # fmt: skip
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿˣ", "0123456789+-nx")
@@ -142,6 +142,8 @@ _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+
 # Superscripts and subscripts in a row: the `⁻¹` of `x⁻¹`, the `₁₂` of `a₁₂`.
 _SUPERSCRIPT_RUN = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿˣ]+")
 _SUBSCRIPT_RUN = re.compile("[₀₁₂₃₄₅₆₇₈₉₊₋]+")
+# The minus of Japanese accounts: the `△` of `△391,726百万円`, but not of `△ABC`.
+_TRIANGLE_FOR_MINUS = re.compile(r"(?<![^\s(（:：=])[△▲](?=[$¥￥]?\d)")
 # A decimal digit that is not an ASCII one: Arabic-Indic `٣`, full-width ones.
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 # A backslash with the character after it, or a brace: tells `{` from `\{`.
@@ -156,12 +158,17 @@ _ANGSTROM = re.compile(
     r"\\AA(?![a-zA-Z])|\\(?:mathring|overset\s*\{\s*\\circ\s*\})\s*\{(?:\\\w+\{A\}|A)\}"
 )
 # A letter under an accent that makes it another one, behind the command of the accent: the `{z}` of
-# `\bar{z}`, which is not z, the ` x` of `\dot x`, the `\alpha` of `\overline\alpha`.
+# `\bar{z}`, which is not z, the ` x` of `\dot x`, the `\alpha` of `\overline\alpha`, and the
+# `{\mathbf{z}}` of `\hat{\mathbf{z}}`, whose font says nothing.
 _ACCENTED = re.compile(
-    r"\s*(?:\{\s*(?:\\(?P<greek>[a-zA-Z]+)|(?P<letter>[a-zA-Z]))\s*\}"
+    r"\s*(?:\{\s*\\(?:mathbf|boldsymbol|mathrm|bm|bf)(?![a-zA-Z])\s*(?P<group>\{)?\s*"
+    r"(?:\\(?P<font_greek>[a-zA-Z]+)|(?P<font_letter>[a-zA-Z]))\s*(?(group)\}\s*)\}"
+    r"|\{\s*(?:\\(?P<greek>[a-zA-Z]+)|(?P<letter>[a-zA-Z]))\s*\}"
     r"|\\(?P<bare_greek>[a-zA-Z]+)|(?P<bare>[a-zA-Z]))"
 )
-_ACCENTS = {"bar": "bar", "overline": "bar", "dot": "dot", "ddot": "ddot"}
+_ACCENTS = {
+    "bar": "bar", "overline": "bar", "dot": "dot", "ddot": "ddot", "hat": "hat", "widehat": "hat",
+}  # fmt: skip
 # Commands around nothing but a sign, an operator or a degree: the braces of `3{:}45`, of
 # `{\sin}^2 x` and of `25{}^\circ`.
 _IDLE_BRACES = re.compile(
@@ -248,6 +255,7 @@ def tokenize(text: str, *, words_as_letters: bool = False) -> list[Token]:
 def _plain(text: str) -> str:
     """The text with LaTeX and ASCII for Unicode symbols: `x^{2}` for `x²`, `\\pi` for `π`."""
     if not text.isascii():
+        text = _TRIANGLE_FOR_MINUS.sub("-", text)
         text = text.replace("=\u0338", r"\ne ").replace("∈\u0338", r"\notin ")
         text = _SUPERSCRIPT_RUN.sub(lambda run: f"^{{{run[0].translate(_SUPERSCRIPTS)}}}", text)
         text = _SUBSCRIPT_RUN.sub(lambda run: f"_{{{run[0].translate(_SUBSCRIPTS)}}}", text)
@@ -294,7 +302,9 @@ def _scan(text: str, tokens: list[Token], *, words_as_letters: bool = False) -> 
                 tokens.append(Token(Kind.SIGN, _ESCAPED_SIGNS[found], spaced))
         elif kind == "word":
             is_operand = words_as_letters and _is_operand(found, text, position, spaced, tokens)
-            if is_operand or _has_exponent(found, text, position):
+            if _is_greek_factor(found, text, position, tokens):
+                tokens.append(Token(Kind.LETTER, found, spaced))
+            elif is_operand or _has_exponent(found, text, position):
                 _letters(found, spaced, tokens)
             else:
                 _word(found, spaced, tokens)
@@ -319,7 +329,8 @@ def _command(name: str, text: str, position: int, spaced: bool, tokens: list[Tok
     if name in _COMMANDS_IGNORED_WITH_ARGUMENT:
         return _skip_group(text, position)
     if name in _ACCENTS and (letter := _ACCENTED.match(text, position)) is not None:
-        found = letter["greek"] or letter["bare_greek"] or letter["letter"] or letter["bare"]
+        found = next(part for part in letter.groups() if part and part != "{")
+        found = _GREEK_VARIANTS.get(found, found)
         if len(found) == 1 or found in GREEK:
             tokens.append(Token(Kind.LETTER, f"{_ACCENTS[name]} {found}", spaced))
             return letter.end()
@@ -512,17 +523,42 @@ _NO_OPERAND_AHEAD = re.compile(
     r"approx|right|quad|qquad)(?![a-zA-Z])))"
 )
 
+# A function of LaTeX, which multiplies what stands before it: the `\sin` of `mg \sin x`.
+_FACTOR_AHEAD = re.compile(r"\s{1,9}\\(?:sin|cos|tan|cot|d?frac|sqrt|ln|log|exp|left)(?![a-zA-Z])")
+
 
 def _is_operand(word: str, text: str, end: int, spaced: bool, tokens: list[Token]) -> bool:
     """Whether letters may be a product: no other operand stands beside them behind white space."""
     if not _LETTERS.fullmatch(word) or (len(word) > 2 and word.isupper()):
         return False
     is_last = _NO_OPERAND_AHEAD.match(text, end) is not None
-    if not is_last and (text[end : end + 1].isspace() or word.lower() in FUNCTIONS):
+    if (
+        not is_last
+        and _FACTOR_AHEAD.match(text, end) is None
+        and (text[end : end + 1].isspace() or word.lower() in FUNCTIONS)
+    ):
         return False
     if not spaced or not tokens or not _ends_operand(tokens[-1]):
         return True
     return text[end : end + 1] == "^" and word not in UNITS  # \frac{1}{2} at^2, but 5 cm^2
+
+
+_GREEK_WORDS = frozenset(
+    "gamma delta epsilon zeta eta kappa mu nu xi rho sigma tau phi chi psi omega Gamma Delta Sigma "
+    "Phi Psi Omega hbar".split()
+)
+"""Names of letters that are words or products elsewhere: the gamma of `gamma rays`."""
+# What stands behind a factor: the `*` of `gamma*B`, the `_` of `mu_0`.
+_BEHIND_FACTOR = re.compile(r"\s*(?:\*|/|\^)|_")
+
+
+def _is_greek_factor(word: str, text: str, end: int, tokens: list[Token]) -> bool:
+    """Whether a word is a letter of Greek in a formula of a program: `gamma*B`, `12*hbar/25`."""
+    if word not in _GREEK_WORDS:
+        return False
+    before = tokens[-1] if tokens else None
+    is_behind = before is not None and before.kind is Kind.SIGN and before.text in ("*", "/")
+    return word == "hbar" or is_behind or _BEHIND_FACTOR.match(text, end) is not None
 
 
 def _has_exponent(word: str, text: str, end: int) -> bool:

@@ -191,6 +191,8 @@ def named_letters(
     named = _named_by_text(plain, choices)
     if named:
         return named
+    if _NONE_OF_THEM.search(plain):
+        return set()
     label = _LABEL.match(plain) if is_announced else None
     if label and _DENYING_TEXT.match(plain, label.end()):
         return {_upper(label), *_marked(REJECTED_OPTION.sub(" ", plain[label.end() :]))}
@@ -209,6 +211,12 @@ def named_letters(
         further = set(_FURTHER_LABEL.findall(rest))
         return {_upper(label), *_marked(rest), *(further if len(further) > 1 else ())}
     return _marked(kept)
+
+
+# Words that choose no option: `none of the provided options (A, B, C, D) are correct`.
+_NONE_OF_THEM = re.compile(
+    r"\bnone\s+of\s+the(?:se)?(?:\s+\w{1,15}){0,3}\s+(?:options|choices|answers)\b", re.IGNORECASE
+)
 
 
 def alternatives(line: str) -> str:

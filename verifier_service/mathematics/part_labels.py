@@ -13,9 +13,11 @@ MAX_CHARACTERS = 1000
 _LETTERS = "abcdefghi"
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨"
 _ROMAN = "i ii iii iv v vi vii viii ix".split()
-# The label of a part at the start of a text or behind a separator: `(1)`, `(ii)`, `b)`, `②`.
+# The label of a part at the start of a text or behind a separator: `(1)`, `(ii)`, `b)`, `②`. A
+# letter in brackets needs only a space: the `(b)` of `(a) 15 (b) 148`.
 _LABEL = re.compile(
-    r"(?:^|(?P<separator>[,;，；。\n]|\\q?quad(?![a-z])|\band\b))\s*(?:\\q?quad(?![a-z])\s*)?(?:and\s+)?"
+    r"(?:^|(?P<separator>[,;，；。\n]|(?<=\S)\s(?=\([b-h]\)\s)"
+    r"|\\q?quad(?![a-z])|\band\b))\s*(?:\\q?quad(?![a-z])\s*)?(?:and\s+)?"
     r"(?:[(（]\s*(?P<bracketed>[1-9]|[a-h]|i{1,3}|iv|vi{0,3}|ix)\s*[)）]"
     r"|(?P<bare>[1-9]|[a-h])\)|(?P<circled>[①-⑨]))[:：.]?\s*(?=[^\s,;])"
 )

@@ -162,13 +162,15 @@ _CONTRAST = re.compile(
 _REMARK_END = re.compile(r"(?:[a-z]\s*[)\]}]|mark|square|Box|qed|[✓✔✅∎■])[)\]}\s.]*$")
 
 # Texts in which a rewriting of words may apply.
-_MAY_HAVE_WORDS = re.compile(r"['’]s|choose|except|mapsto| is (?:at|great|less|more)")
+_MAY_HAVE_WORDS = re.compile(r"['’]s|choose|except|mapsto| is (?:at|great|less|more)|\d over \d")
 _BOUND = r"[-−]?\d{1,15}(?:[./]\d{1,15})?"
 _WORD_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         # The verb of a sentence without a subject, in short: `It's 5`.
         (r"^(?:[Ii]t|[Tt]hat|[Tt]his)['’]s\s+", "it is "),
+        # A fraction as it is said: `7 over 24`.
+        (r"^([-−]?\d{1,15}) over (\d{1,15})$", r"\1/\2"),
         # A bound of a variable as words: `x is at least 2`.
         (rf"^([a-zA-Z]) is (?:at least|greater than or equal to) (?={_BOUND}$)", r"\1 \\ge "),
         (rf"^([a-zA-Z]) is (?:at most|less than or equal to) (?={_BOUND}$)", r"\1 \\le "),

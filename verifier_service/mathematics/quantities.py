@@ -31,10 +31,12 @@ from verifier_service.mathematics.units import (
     AREA_WORDS,
     CAPITAL_UNITS,
     DEGREE,
+    ENERGY,
     GREEK_SIGNS,
     LETTER_UNITS,
     MAX_UNIT_EXPONENT,
     NO_UNIT,
+    SPEED_OF_LIGHT,
     UNITS,
     Unit,
     unit_named,
@@ -104,7 +106,7 @@ def read_quantity(tokens: list[Token]) -> Value | None:
     """
     counted = with_counters(tokens)
     if counted is None:
-        return Words("".join(token.text for token in tokens))
+        return Words("".join("minus" if one.text == "-" else one.text for one in tokens))
     tokens = with_digits(with_signs_of_units(counted), begins_unit)
     for read in (_read_ratio, _read_residue, _read_with_base, read_compound):
         found = read(tokens)
@@ -418,6 +420,8 @@ def _without_exponent_of_units(rest: list[Token]) -> list[Token]:
 
 def _is_misleading(words: Sequence[str]) -> bool:
     """Whether the words after a number make it another number, or deny it: `5 point five`."""
+    if words[:1] == ["times"] and _compares(words[1:]):
+        words = words[1:]
     if not words:
         return False
     return (
@@ -425,6 +429,11 @@ def _is_misleading(words: Sequence[str]) -> bool:
         or words[-1] in _MISLEADING_LAST_WORDS
         or (len(words) > 1 and words[0] == "point" and words[1] in NUMBER_WORDS)
     )
+
+
+def _compares(words: Sequence[str]) -> bool:
+    """Whether words behind `5 times` leave the 5 what it is: none, `brighter`, `as large`."""
+    return not words or words[0] in ("as", "the") or words[0].endswith("er")
 
 
 def _scaled(
@@ -557,6 +566,8 @@ def read_unit(tokens: Sequence[Token]) -> Unit | None:
             if abs(exponent) > MAX_UNIT_EXPONENT or (text == "%" and (exponent != 1 or found)):
                 return None
             first, unit = _run_together(name) if exponent < 0 else (NO_UNIT, unit_named(name))
+            if name == "c" and sign < 0 and result.dimension == ENERGY:  # GeV/c^2
+                unit = SPEED_OF_LIGHT
             if unit is None:
                 return None
             result = result.times(first, sign).times(unit, sign * power * exponent)

@@ -142,6 +142,19 @@ _SIZES: tuple[tuple[str, int | str, str], ...] = (
     ("calorie", 1, "cal calorie calories"),
     ("turn", 1, "rev revs revolution revolutions"),
     ("turn time-1", "1/60", "rpm"),
+    ("mass length2 time-2", "1/10000000", "erg ergs"),
+    ("mass length2 time-2", "105505585262/100000000", "Btu BTU btu"),
+    ("mass length time-2", "1/100000", "dyn dyne dynes"),
+    ("mass length time-2", "44482216152605/10000000000000", "lbf"),
+    ("mass time-2 current-1", "1/10000", "gauss"),
+    ("mass length2 time-3", "74569987158227022/100000000000000", "horsepower"),
+    ("mass length-1 time-1", "1/10", "poise"),
+    ("mass-1 length-2 time3 current2", 1, "siemens"),
+    ("length time-1", "1852/3600", "knot knots"),
+    ("time-1", 1, "Bq becquerel becquerels"),
+    ("time-1", 37000000000, "curie curies"),
+    ("parsec", 1, "parsec parsecs"),
+    ("sound", 1, "dB decibel decibels"),
 )
 _PREFIXES = (
     # sign, name, factor, signs of units
@@ -238,6 +251,10 @@ CAPITAL_UNITS = frozenset("ACFHMT")
 
 MAX_UNIT_EXPONENT = 20
 """Largest exponent of a unit; computing the size of `km^99999999` would take minutes."""
+
+SPEED_OF_LIGHT = Unit(_dimension("length time-1"), Fraction(299792458))
+ENERGY = _dimension("mass length2 time-2")
+"""The dimension of units that the speed of light may divide: `MeV/c`, `GeV/c^2`."""
 
 AREA_WORDS = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 """Words before a unit of length, and the exponent that they give it: `square meters`."""

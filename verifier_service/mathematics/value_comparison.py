@@ -210,15 +210,28 @@ _GREEK_NAMES = GREEK | {"infty"}
 
 def _name_different_quantities(left: str, right: str) -> bool:
     """Whether two names cannot stand for one quantity: two symbols, or two words."""
-    left, right = left.removeprefix("angle"), right.removeprefix("angle")
+    left, right = (one.removeprefix("angle").removeprefix("hat ") for one in (left, right))
     one, other = _squeezed(left).lower(), _squeezed(right).lower()
     if left == right or {one, other} & _LABELS:
         return False
     if _is_symbol(left) != _is_symbol(right):
         return _primes(left) != _primes(right)
     if _is_symbol(left):
-        return True
+        return not _adds_an_index(left, right)
     return one not in other and other not in one
+
+
+def _adds_an_index(left: str, right: str) -> bool:
+    """Whether one symbol is the other with an index: `T`, `T_2`, but not `T_1`, `T_2`.
+
+    The one without says as much as no name at all, which equals either.
+    """
+    shorter, longer = sorted((left, right), key=len)
+    stem, mark, index = longer.partition("_")
+    # A name with a word is kept in small letters: e_total
+    if mark and len(index) > 1 and index.isalpha():
+        shorter, stem = shorter.lower(), stem.lower()
+    return bool(mark) and stem == shorter
 
 
 def _primes(name: str) -> int:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from verifier_service.mathematics.expressions import Number, negative
-from verifier_service.mathematics.notation import Token
+from verifier_service.mathematics.notation import Kind, Token
 from verifier_service.mathematics.plain_text import (
     folded,
     text_command_arguments,
@@ -220,9 +220,28 @@ def read_words(tokens: Sequence[Token]) -> Value:
     value = _spelled_value(words)
     if value is not None:
         return value
-    kept = [folded(token.text) for token in tokens if token.text.lower() not in _ARTICLES]
+    kept = [
+        "minus" if _is_minus(tokens, at) else _JAPANESE_ENDING.sub("", folded(token.text))
+        for at, token in enumerate(tokens)
+        if token.text.lower() not in _ARTICLES
+    ]
     text = " ".join(part for word in kept for part in word.split("-") if part not in "&'.")
     return Words(text or " ".join(words))
+
+
+def _is_minus(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a dash is the sign of a number among words: that of `-5 foo`, not of `Form 3-5`."""
+    if tokens[index].text != "-" or index + 1 == len(tokens):
+        return False
+    following = tokens[index + 1]
+    begins = index == 0 or tokens[index].spaced
+    return begins and following.kind is Kind.NUMBER and not following.spaced
+
+
+# The end of a verb or a sentence behind a noun: the `した` of `改善した`, the `です` of `増加です`.
+_JAPANESE_ENDING = re.compile(
+    r"(?<=[\u4e00-\u9fff])(?:し(?:て(?:い(?:る|ます|ました))?|た|ました)|する|します|です|でした|だ|だった)\Z"
+)
 
 
 def _spelled_value(words: Sequence[str]) -> Quantity | None:

@@ -288,7 +288,9 @@ _LETTER_AT_END = re.compile(
     r"(?<!not )(?<!wrong )(?<!incorrect )\b(?:answer|ans|option|choice)\b"
     r"(?:\s?[.:=-]{1,3}|\s{1,3}is)?\s?\(?(?-i:(?P<behind>[A-J]))\)?[\s.)*]{0,5}\Z"
     r"|(?<!not )\b(?-i:(?P<before>[A-J]))\)?\s{1,3}is\s{1,3}(?:the|my)\s{1,3}"
-    r"(?:(?:correct|right|final|best)\s{1,3})?(?:answer|option|choice)[\s.)*]{0,5}\Z",
+    r"(?:(?:correct|right|final|best)\s{1,3})?(?:answer|option|choice)[\s.)*]{0,5}\Z"
+    r"|\b(?:is|are|be)\s{1,3}\*\*(?:option\s)?\(?(?-i:(?P<bold>[A-J]))[).:]{1,2}\s"
+    r"[^*\n]{1,300}\*\*[\s.]{0,3}\Z",
     re.IGNORECASE,
 )
 # An option that is called the answer: the `A` of `A is the answer, or B is the answer.`
@@ -407,7 +409,7 @@ def _letter_at_end(line: str) -> str | None:
     match = _LETTER_AT_END.search(line)
     if match is None or _DOUBT.search(line):
         return None
-    letter = match["behind"] or match["before"]
+    letter = match["behind"] or match["before"] or match["bold"]
     return letter if set(_ANY_LETTER.findall(line)) <= {letter} else None
 
 
