@@ -7,8 +7,8 @@ import tracemalloc
 import pytest
 
 from tests.languages.judge import Judge
-from verifier_service.code.implicit_usings import with_usings
 from verifier_service.code.languages.language import CompileFailure
+from verifier_service.code.toolchains.implicit_usings import with_usings
 
 MODERN = """public class Program
 {

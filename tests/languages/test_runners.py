@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.languages.judge import SECRET, Judge, filled
-from verifier_service.code.go_tests import with_main
 from verifier_service.code.languages import status
+from verifier_service.code.languages.go_tests import with_main
 from verifier_service.code.languages.language import Language
 from verifier_service.code.languages.names import language_named, runnable_named
 from verifier_service.code.languages.runners import RUNNERS

@@ -21,6 +21,9 @@ RIGHT = [
     (r"\frac{\mu_0 I}{2\pi r}\hat{\mathbf{z}}", r"\frac{I\mu_0}{2\pi r}\mathbf{\hat{z}}"),
     (r"\mathbf{B} = B_0\hat{\boldsymbol{\phi}}", r"\vec{B} = B_0\,\hat{\varphi}"),
     (r"\hat{y} = 2x+3", "y = 3+2x"),
+    # An estimate, which is what stands on the other side
+    (r"\hat{\theta} = \bar{x}", r"\bar{x}"),
+    (r"\hat{\mu} = x", "x"),
     # A name with an index beside the same name without one
     ("T = 5", "T_2 = 5"),
     (r"J'_U = (1-r)\sigma", r"J' = \sigma(1-r)"),
@@ -46,6 +49,8 @@ RIGHT = [
     ("5 dB", "5"),
     ("2 Btu", "2 BTU"),
     # Numbers in words
+    ("15 psi", "30 psi/2"),
+    ("psi/2", r"\frac{\psi}{2}"),
     ("7 over 24", r"\frac{7}{24}"),
     ("25 times brighter", "25"),
     ("4.5", r"4.5\text{ times as large}"),
@@ -62,7 +67,10 @@ WRONG = [
     (r"\frac{\mu_0 I}{2\pi r}\hat{z}", r"\frac{\mu_0 I}{2\pi r}\hat{x}"),
     (r"\frac{\mu_0 I}{2\pi r}\hat{\mathbf{z}}", r"-\frac{\mu_0 I}{2\pi r}\hat{\mathbf{z}}"),
     (r"B_0\hat{\boldsymbol{\phi}}", r"B_0\hat{\theta}"),
+    (r"\hat{\theta} = \bar{x}", r"\bar{y}"),
+    (r"y = \bar{x}", r"\bar{x}"),
     ("T_1 = 5", "T_2 = 5"),
+    ("T = 5, T_0 = 3", "T_0 = 5, T = 3"),
     ("T = 5", "T_2 = 6"),
     ("T = 5", "U_2 = 5"),
     (r"E = \frac{x}{2}", r"F_{\text{total}} = \frac{x}{2}"),
@@ -82,6 +90,7 @@ WRONG = [
     ("7 over 24", r"\frac{24}{7}"),
     ("25 times brighter", "24 times brighter"),
     ("25", r"25\text{ times } 3"),
+    *(("25", f"25 times {words}") for words in ("number", "power", "another", "the sum", "over")),
     ("25", r"25\text{ times more than before}"),
     ("(a) 15, (b) 148", "(a) 148 (b) 15"),
     ("-391,726", "391,726"),

@@ -21,6 +21,10 @@ RIGHT = [
     "* **A. lead:** heavy.\n* **C. zinc:** It is light, and not the answer.",
     "The options are:\nA. lead\n\nB. tin\n\nC. zinc\n\nSo the answer is B.",
     "The correct option:\nB. tin\n\nA. lead is too heavy.",
+    "B) None of the above options",
+    "The answer is (B): none of these options.",
+    "**B** - none of the other answers make sense.",
+    "None of the options except B is correct, so B.",
     "Correct option:\n\n**B. tin**\n\n**A. lead** is too heavy.",
 ]
 NOT_CHOSEN = [
@@ -28,6 +32,10 @@ NOT_CHOSEN = [
     f"Let's analyze each option:{LIST}\n\nThe metal is not **A. lead**.",
     f"Let's analyze each option:{LIST}\n\nThe metal might be **A. lead**.",
     "None of the provided options (A, B, C) are correct.",
+    *(
+        f"Lead, tin or zinc?\nThe {words} is **A. lead**."
+        for words in ("wrong answer", "incorrect one", "least likely", "trap", "false statement")
+    ),
     "The answer is A. The other options are B and C.",
     "The answer is A. Other options are: B",
     "The answer is A. Other options: B",

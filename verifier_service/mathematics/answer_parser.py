@@ -405,7 +405,8 @@ class _AnswerParser:
         """`x = 2`, `x = y = 2`, `total cost = 5`."""
         if all(_is_name(part) for part in parts[:-1]):
             name, value = _name(parts[0]), self._item(parts[-1])
-            if len(parts) == 2 and (symbol := _variable(value)) is not None:
+            is_estimate = name.startswith("hat ")  # \hat{\mu} = \bar{x} says \bar{x}
+            if len(parts) == 2 and not is_estimate and (symbol := _variable(value)) is not None:
                 return Relation("=", Symbol(name), symbol)
             if len(parts) > 2 and _variable(value) is not None:
                 return Words(" = ".join(_name(part) for part in parts))

@@ -554,9 +554,10 @@ _BEHIND_FACTOR = re.compile(r"\s*(?:\*|/|\^)|_")
 
 def _is_greek_factor(word: str, text: str, end: int, tokens: list[Token]) -> bool:
     """Whether a word is a letter of Greek in a formula of a program: `gamma*B`, `12*hbar/25`."""
-    if word not in _GREEK_WORDS:
-        return False
     before = tokens[-1] if tokens else None
+    is_pressure = word == "psi" and before is not None and before.kind is Kind.NUMBER  # 30 psi/2
+    if word not in _GREEK_WORDS or is_pressure:
+        return False
     is_behind = before is not None and before.kind is Kind.SIGN and before.text in ("*", "/")
     return word == "hbar" or is_behind or _BEHIND_FACTOR.match(text, end) is not None
 

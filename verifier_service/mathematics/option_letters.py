@@ -191,7 +191,8 @@ def named_letters(
     named = _named_by_text(plain, choices)
     if named:
         return named
-    if _NONE_OF_THEM.search(plain):
+    none = _NONE_OF_THEM.search(plain)
+    if none and not _LONE_LETTER.search(plain, 0, none.start()):
         return set()
     label = _LABEL.match(plain) if is_announced else None
     if label and _DENYING_TEXT.match(plain, label.end()):
@@ -213,9 +214,12 @@ def named_letters(
     return _marked(kept)
 
 
-# Words that choose no option: `none of the provided options (A, B, C, D) are correct`.
+# Words that choose no option: `none of the provided options (A, B, C, D) are correct`, but not
+# `none of the other options fits, so B` nor `none of the options but B`.
 _NONE_OF_THEM = re.compile(
-    r"\bnone\s+of\s+the(?:se)?(?:\s+\w{1,15}){0,3}\s+(?:options|choices|answers)\b", re.IGNORECASE
+    r"\bnone\s+of\s+the(?:se)?(?:\s+(?!other\b)\w{1,15}){0,3}\s+(?:options|choices|answers)\b"
+    r"(?![^.\n]{0,80}\b(?:except|but|besides|so|therefore)\b)",
+    re.IGNORECASE,
 )
 
 

@@ -432,8 +432,17 @@ def _is_misleading(words: Sequence[str]) -> bool:
 
 
 def _compares(words: Sequence[str]) -> bool:
-    """Whether words behind `5 times` leave the 5 what it is: none, `brighter`, `as large`."""
-    return not words or words[0] in ("as", "the") or words[0].endswith("er")
+    """Whether words behind `5 times` leave the 5 what it is: `brighter`, or none."""
+    return not words or (len(words) == 1 and words[0] in _COMPARATIVES)
+
+
+_COMPARATIVES = frozenset(
+    "bigger brighter closer colder cooler darker deeper denser dimmer farther faster fewer further "
+    "greater harder heavier higher hotter larger lesser lighter longer louder lower narrower "
+    "nearer older richer shorter slower smaller softer steeper stiffer stronger taller thicker "
+    "thinner tighter warmer weaker wider younger".split()
+)
+"""Words that end a comparison: the brighter of `25 times brighter`."""
 
 
 def _scaled(

@@ -304,6 +304,12 @@ _DOUBT = re.compile(
     r"|whether|impossible|rule\s{1,3}out|eliminate)\b|n['\u2019]t\b|\?",
     re.IGNORECASE,
 )
+# Words of a line that names an option in bold type to refuse it: `The wrong one is **A. lead**.`
+_REFUSAL = re.compile(
+    r"\b(?:wrong|incorrect|false|untrue|least|worst|bad|weakest|never|second|trap|distractors?|except"
+    r"|only\s+in\s+part|excluded|eliminated|rejected|discarded|tempting|mistaken?|popular|favou?rite)\b",
+    re.IGNORECASE,
+)
 # Any letter of an option in a line, no article: the `A` of `A or B`, not that of `A car`.
 _ANY_LETTER = re.compile(r"\b[A-J]\b(?!\s+[a-z]{2,}\b(?<!is)(?<!or)(?<!and))")
 # A letter that a word calls an option: the `C` of `The correct option letter is C: 40°`.
@@ -407,7 +413,7 @@ MAX_CASES_CHARACTERS = 1000
 def _letter_at_end(line: str) -> str | None:
     """The letter that a line calls the answer at its end, unless it names another one beside."""
     match = _LETTER_AT_END.search(line)
-    if match is None or _DOUBT.search(line):
+    if match is None or _DOUBT.search(line) or (match["bold"] and _REFUSAL.search(line)):
         return None
     letter = match["behind"] or match["before"] or match["bold"]
     return letter if set(_ANY_LETTER.findall(line)) <= {letter} else None

@@ -8,7 +8,7 @@ from collections import ChainMap
 from collections.abc import Mapping
 from typing import Any
 
-from verifier_service.code.go_tests import with_main
+from verifier_service.code.languages.go_tests import with_main
 from verifier_service.code.languages.language import Language, LanguageName, RunnerName
 from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.code.toolchains.gcc import gdc

@@ -30,7 +30,7 @@ class LanguageStatus(NamedTuple):
 
 def language_statuses() -> list[LanguageStatus]:
     """The languages with their toolchains. The first call starts them all: some seconds."""
-    return [_status(name) for name in LANGUAGES.values()]
+    return [_status(row) for row in LANGUAGES.values()]
 
 
 def _status(language: Language) -> LanguageStatus:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from verifier_service.code.implicit_usings import with_usings
 from verifier_service.code.toolchains import installed_programs
 from verifier_service.code.toolchains.compiled_libraries import preloaded
+from verifier_service.code.toolchains.implicit_usings import with_usings
 from verifier_service.code.toolchains.installed_programs import (
     RESTART,
     existing,

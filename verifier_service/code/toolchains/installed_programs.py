@@ -38,17 +38,24 @@ def ask(driver: str, *question: str) -> str:
     return run_tool(driver, *question).stdout.strip()
 
 
-def run_tool(*command: str, directory: str = "/") -> subprocess.CompletedProcess[str]:
-    """Run a program of the machine, on nothing that a user gave. Raises ToolchainError."""
+def run_tool(*command: str, directory: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a program of the machine, on nothing that a user gave. Raises ToolchainError.
+
+    Args:
+        command: the program and its arguments.
+        directory: where it runs and keeps its temporary files, which rustc leaves behind.
+    """
     # A user without a name, as in a container, has no home: Racket would not even tell its version.
     environment = {"PATH": SEARCH_PATH, "LC_ALL": "C", "HOME": "/nonexistent"}
+    if directory is not None:
+        environment["TMPDIR"] = directory
     try:
         return subprocess.run(
             command,
             capture_output=True,
             text=True,
             env=environment,
-            cwd=directory,
+            cwd=directory or "/",
             stdin=subprocess.DEVNULL,
             timeout=_QUERY_SECONDS,
             check=True,
