@@ -25,14 +25,14 @@ from verifier_service.sandbox.execution import (
 from verifier_service.sandbox.exit_reason import ProcessEnd, exit_reason
 from verifier_service.sandbox.layers import ChildLimits
 from verifier_service.sandbox.limit_watch import LimitWatch
-from verifier_service.sandbox.zygote import (
+from verifier_service.sandbox.workspace import pack_workspace
+from verifier_service.sandbox.zygote_messages import (
     CHANNEL,
     ORDER,
     RESULT,
     STDIN,
     TALKS,
     WORKSPACE,
-    pack_workspace,
 )
 
 if TYPE_CHECKING:

@@ -20,13 +20,9 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from verifier_service.sandbox.execution import ZygoteKind
-from verifier_service.sandbox.zygote import (
-    MAX_CONFIG_BYTES,
-    Inherited,
-    become_zygote,
-    begin,
-    skip_repair_of_threads,
-)
+from verifier_service.sandbox.zygote import become_zygote, begin, skip_repair_of_threads
+from verifier_service.sandbox.zygote_messages import MAX_CONFIG_BYTES
+from verifier_service.sandbox.zygote_modules import Inherited
 
 READY = b"R"
 _PR_SET_CHILD_SUBREAPER = 36

@@ -15,13 +15,13 @@ from verifier_service.sandbox.execution import ZygoteKind
 from verifier_service.sandbox.execution_handle import GRACE_SECONDS
 from verifier_service.sandbox.nursery import READY, NurseryConfig
 from verifier_service.sandbox.python_packages import packages_of
-from verifier_service.sandbox.zygote import ZygoteConfig
 from verifier_service.sandbox.zygote_handle import (
     START_TIMEOUT_SECONDS,
     ZygoteDied,
     ZygoteHandle,
     start_process,
 )
+from verifier_service.sandbox.zygote_messages import ZygoteConfig
 
 _BOOT = """
 import os, sys

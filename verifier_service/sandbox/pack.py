@@ -1,6 +1,6 @@
 """Files packed into one sequence of bytes: a line of JSON with names and sizes, then the contents.
 
-The header may hold more than the files; see `zygote.pack_workspace`.
+The header may hold more than the files; see `workspace.pack_workspace`.
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ from verifier_service.sandbox.python_packages import (
 from verifier_service.sandbox.relay import pass_on
 from verifier_service.sandbox.turns import Turn, TurnTaking
 from verifier_service.sandbox.users import Users
-from verifier_service.sandbox.zygote import ZygoteConfig
 from verifier_service.sandbox.zygote_handle import ZygoteDied, ZygoteHandle
+from verifier_service.sandbox.zygote_messages import ZygoteConfig
 
 log = logging.getLogger(__name__)
 

@@ -8,6 +8,9 @@ import secrets
 import stat
 from pathlib import Path
 
+SCRATCH_INODES = 4096
+"""Most files and directories of a program."""
+
 
 def empty_directory(directory: Path) -> None:
     """Remove everything in a directory, however deep, and whatever its permissions are.

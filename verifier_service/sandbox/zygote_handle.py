@@ -30,10 +30,9 @@ from verifier_service.sandbox.execution_handle import (
     sealed,
 )
 from verifier_service.sandbox.file_names import MAX_FETCHED_FILES
-from verifier_service.sandbox.scratch import empty_directory, holds_more_than
-from verifier_service.sandbox.zygote import (
+from verifier_service.sandbox.scratch import SCRATCH_INODES, empty_directory, holds_more_than
+from verifier_service.sandbox.zygote_messages import (
     ENDED,
-    SCRATCH_INODES,
     STARTED,
     ZygoteConfig,
     ZygoteStarted,

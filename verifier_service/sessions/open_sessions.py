@@ -31,8 +31,8 @@ from verifier_service.sandbox.execution import (
 )
 from verifier_service.sandbox.nursery_handle import NurseryHandle
 from verifier_service.sandbox.users import Users
-from verifier_service.sandbox.zygote import ZygoteConfig
 from verifier_service.sandbox.zygote_handle import ZygoteDied, ZygoteHandle
+from verifier_service.sandbox.zygote_messages import ZygoteConfig
 from verifier_service.sessions.interpreter import Interpreter, interpreter_of
 from verifier_service.sessions.kept_responses import KeptResponses
 from verifier_service.sessions.session import Session
