@@ -16,7 +16,12 @@ from verifier_service.code.languages.language import Language
 from verifier_service.code.languages.names import language_named, runnable_named
 from verifier_service.code.languages.runners import RUNNERS
 from verifier_service.code.languages.table import LANGUAGES
-from verifier_service.code.plain_run import RunOptions, RunReport, run_program
+from verifier_service.code.plain_run import (
+    TESTS_NOT_ENDED,
+    RunOptions,
+    RunReport,
+    run_program,
+)
 from verifier_service.commands import doctor
 
 PROGRAMS = {
@@ -53,6 +58,32 @@ PROGRAMS = {
     ),
 }
 """Programs that succeed, each with a part of it and another that makes it fail."""
+ENDED_EARLY = {
+    "d_ut": "import core.stdc.stdlib;\nunittest { exit(0); }\nvoid main() {}\n",
+    "go_test": (
+        'package sums\nimport ("syscall"; "testing")\n'
+        "func TestSum(t *testing.T) { syscall.Exit(0) }\n"
+    ),
+    "junit": "class SumsTest { @org.junit.jupiter.api.Test void adds() { System.exit(0); } }\n",
+    "pytest": "import os\ndef test_sum():\n    print('1 passed in 0.01s')\n    os._exit(0)\n",
+}
+"""Programs that end their process with an exit code of 0 in a test."""
+NEARLY_ENDED = {
+    "d_ut": "import std.stdio;\nunittest { stderr.write(1); }\nvoid main() {}\n",
+    "go_test": (
+        'package sums\nimport ("fmt"; "os"; "testing")\n'
+        "func TestMain(m *testing.M) { code := m.Run(); fmt.Print(1); os.Exit(code) }\n"
+        "func TestSum(t *testing.T) { fmt.Print(2) }\n"
+    ),
+    "junit": (
+        "class SumsTest { @org.junit.jupiter.api.Test void adds() { System.out.print(1); } }\n"
+    ),
+    "pytest": (
+        "import atexit, pytest\natexit.register(print, 1)\n"
+        "@pytest.mark.skip\ndef test_sum():\n    pass\n"
+    ),
+}
+"""Programs that write beside the runner's last line."""
 TOLD = {
     "d_ut": "unittest failure",
     "go_test": "main.go:4: not 3",
@@ -76,6 +107,9 @@ def run(judge: Judge, name: str, source: str) -> RunReport:
     return found
 
 
+OF_TESTS = [one for one in NAMES if one.values[0] != "kotlin_script"]
+
+
 def test_each_runner_has_programs() -> None:
     assert PROGRAMS.keys() == TOLD.keys() == RUNNERS.keys()
 
@@ -90,6 +124,17 @@ def test_tests_that_pass_succeed_and_others_fail(judge: Judge, name: str) -> Non
     assert found.run is not None, found
     assert found.run.exit_code not in (0, None), found
     assert TOLD[name].encode() in found.run.stdout + found.run.stderr, found
+
+
+@pytest.mark.parametrize("name", OF_TESTS)
+def test_a_program_that_ends_its_tests_early_fails(judge: Judge, name: str) -> None:
+    found = run(judge, name, ENDED_EARLY[name]).run
+    assert found is not None
+    assert found.exit_code == 1
+    assert found.stderr.endswith(TESTS_NOT_ENDED)
+    found = run(judge, name, NEARLY_ENDED[name]).run
+    assert found is not None
+    assert (found.exit_code, TESTS_NOT_ENDED in found.stderr) == (0, False), found
 
 
 @pytest.mark.parametrize("name", NAMES)

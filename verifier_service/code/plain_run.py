@@ -42,6 +42,8 @@ OUTPUT_BYTES = 2**20
 SPACE_BYTES = 16 * 2**20
 """Room for the files of a run, including those that the program is given."""
 MAX_FETCHED_BYTES = 4 * 2**20
+TESTS_NOT_ENDED = b"\nthe program ended its process before all tests had run\n"
+"""Last line of the standard error of tests that were cut off by their program."""
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,11 +204,22 @@ async def run_program(runner: Runner, source: str, options: RunOptions) -> RunRe
     execution = await runner.run(program, limits, result=options.is_session)
     return RunReport(
         compiled=compiled,
-        run=ProcessReport.of(execution),
+        run=_with_all_tests(language, ProcessReport.of(execution)),
         files=_bounded(execution.files),
         result=execution.result,
         version=version,
     )
+
+
+def _with_all_tests(language: Language, run: ProcessReport) -> ProcessReport:
+    """The report on a run; one that ended well before its tests did has failed.
+
+    Tests share their process with the program, which can end it with an exit code of 0.
+    """
+    end = language.end_of_tests
+    if end is None or run.exit_code != 0 or end.search(run.stdout) or end.search(run.stderr):
+        return run
+    return msgspec.structs.replace(run, exit_code=1, stderr=run.stderr + TESTS_NOT_ENDED)
 
 
 async def _version(options: RunOptions) -> str:

@@ -109,6 +109,8 @@ class Language:
     """Smallest program, which prints 1: one that does not run says that the toolchain is broken."""
     hello_says: re.Pattern[bytes] = re.compile(rb"\s*1\s*")
     """Output of that program, as a whole."""
+    end_of_tests: re.Pattern[bytes] | None = None
+    """Line that a runner of tests writes when all of them have run; None where there are none."""
     source_name: Callable[[bytes], str] | None = None
     """Name of the source's file, where a `{source}` of the toolchain asks for it."""
     rewrite: Callable[[bytes], bytes] | None = None

@@ -28,18 +28,34 @@ def _like(language: LanguageName, runner: RunnerName, **changes: Any) -> Languag
     return dataclasses.replace(LANGUAGES[language], **own, **changes)
 
 
+def _with_a_test(source: bytes) -> bytes:
+    """A source in D with one test more, without which the runtime may have none to tell of."""
+    return source + b"\nunittest {}\n"
+
+
+# The last lines of a pytest run ("==== 1 passed, 2 skipped in 61.20s (0:01:01) ===="), of Go's
+# tests, of JUnit's console and of D's runtime.
+_PYTEST_END = re.compile(rb"^=+ [^\n]* in \d+\.\d+s (?:\([\d:]+\) )?=+$", re.MULTILINE)
+_GO_END = re.compile(rb"PASS$", re.MULTILINE)
+_JUNIT_END = re.compile(rb"^Test run finished after \d+ ms$", re.MULTILINE)
+_D_END = re.compile(rb"\d modules passed unittests$", re.MULTILINE)
+
 RUNNERS: dict[RunnerName, Language] = {
-    "d_ut": _like("d", "d_ut", find=gdc("-funittest")),
+    "d_ut": _like(
+        *("d", "d_ut"), find=gdc("-funittest"), rewrite=_with_a_test, end_of_tests=_D_END
+    ),
     "go_test": _like(
         *("go", "go_test"),
         rewrite=with_main,
         has_folder=True,
+        end_of_tests=_GO_END,
         hello=b'package main\nimport "testing"\nfunc TestOne(t *testing.T) {}\n',
         hello_says=re.compile(rb"PASS\n"),
     ),
     "junit": _like(
         *("java", "junit"),
         find=junit,
+        end_of_tests=_JUNIT_END,
         hello=b"import org.junit.jupiter.api.*; class OneTest { @Test void one() {} }\n",
         hello_says=re.compile(rb".*\[ +1 tests successful +\].*", re.DOTALL),
     ),
@@ -49,7 +65,11 @@ RUNNERS: dict[RunnerName, Language] = {
         hello=b"println(1)\n",
     ),
     "pytest": _like(
-        *("python", "pytest"), packages=("pytest",), driver=_PYTEST, zygote_kind=ZygoteKind.TESTS
+        *("python", "pytest"),
+        packages=("pytest",),
+        driver=_PYTEST,
+        zygote_kind=ZygoteKind.TESTS,
+        end_of_tests=_PYTEST_END,
     ),
 }
 """The runners by their names, which only `/run_code` offers."""
