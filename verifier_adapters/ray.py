@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 
 from reward_verifier.verifier import URL_VARIABLE, Verifier
+from verifier_adapters.settings import plain
 
 SCHEME = "serve://"
 """Beginning of an address that names an application of Ray Serve, such as `serve://verifier`."""
@@ -33,26 +34,36 @@ Answer = tuple[int, list[tuple[bytes, bytes]], bytes]
 
 
 def verifier_at(
-    url: str | None = None, *, profile: str | None = None, api_key: str | None = None
+    url: str | None = None,
+    *,
+    profile: str | None = None,
+    verifiers: Sequence[str | Mapping[str, Any]] | None = None,
+    api_key: str | None = None,
 ) -> Verifier:
     """The `Verifier` at an address: over HTTP, or in this Ray cluster for `serve://APPLICATION`.
 
     Args:
         url: the address; default: the environment's REWARD_VERIFIER_URL, or that of `Verifier`.
         profile: as of `Verifier`.
+        verifiers: as of `Verifier`; lists and objects of OmegaConf are taken too.
         api_key: as of `Verifier`.
 
     Raises:
         ModuleNotFoundError: the address begins with serve:// and Ray is not installed.
         ValueError: the address is neither of HTTP nor of an application.
     """
+    verifiers = plain(verifiers)
     address = url or os.environ.get(URL_VARIABLE) or ""
     if not address.startswith(SCHEME):
-        return Verifier(url=url, profile=profile, api_key=api_key)
+        return Verifier(url=url, profile=profile, verifiers=verifiers, api_key=api_key)
     application = address.removeprefix(SCHEME).rstrip("/")
     transport = ServeTransport(application)
     return Verifier(
-        url=f"{SCHEME}{application}", profile=profile, api_key=api_key, transport=transport
+        url=f"{SCHEME}{application}",
+        profile=profile,
+        verifiers=verifiers,
+        api_key=api_key,
+        transport=transport,
     )
 
 

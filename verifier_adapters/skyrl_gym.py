@@ -10,6 +10,7 @@ from typing import Any
 
 from verifier_adapters.ray import verifier_at
 from verifier_adapters.reference import naming_columns, own_selection, reference_of
+from verifier_adapters.settings import check_others
 
 
 class VerifierEnv:
@@ -19,14 +20,14 @@ class VerifierEnv:
     and `metadata["judged"]` false.
 
     Args:
-        env_config: `url`, `profile` and `api_key` of `verifier_at`; a missing one is taken from
-            the process's environment. With `own_verifiers` false, `profile` and `verifiers` of a
-            row are columns like others.
+        env_config: `url`, `profile`, `verifiers` and `api_key` of `verifier_at`; a missing one is
+            taken from the process's environment. With `own_verifiers` false, `profile` and
+            `verifiers` of a row are columns like others.
         extras: the row's extras; the label is in `reward_spec.ground_truth`. `profile` or
             `verifiers`, where there are any, judge this row.
 
     Raises:
-        ValueError: `extras` has no label.
+        ValueError: `extras` has no label, or a name in `env_config` is nearly one of these.
     """
 
     def __init__(
@@ -36,8 +37,12 @@ class VerifierEnv:
         config, extras = env_config or {}, extras or {}
         if "ground_truth" not in extras.get("reward_spec", {}):
             raise ValueError("extras has no reward_spec.ground_truth, the label to judge by")
+        check_others(config)
         self._verifier = verifier_at(
-            config.get("url"), profile=config.get("profile"), api_key=config.get("api_key")
+            config.get("url"),
+            profile=config.get("profile"),
+            verifiers=config.get("verifiers"),
+            api_key=config.get("api_key"),
         )
         self._reference = reference_of(extras["reward_spec"]["ground_truth"])
         self._selections = own_selection(extras, own_verifiers=config.get("own_verifiers", True))

@@ -9,11 +9,13 @@ are 0. All completions of such a problem then have the same reward, and so no ad
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from verifier_adapters.client import Judgement
 from verifier_adapters.ray import verifier_at
 from verifier_adapters.reference import naming_columns, own_selection, reference_of
+from verifier_adapters.settings import check_others
 
 
 def compute_score(
@@ -24,9 +26,10 @@ def compute_score(
     *,
     url: str | None = None,
     profile: str | None = None,
+    verifiers: Sequence[str | Mapping[str, Any]] | None = None,
     api_key: str | None = None,
     own_verifiers: bool = True,
-    **ignored: Any,
+    **others: Any,
 ) -> dict[str, Any]:
     """The score of a solution: always `score`, `acc`, `judged` and `reason`.
 
@@ -35,17 +38,21 @@ def compute_score(
         solution_str: the completion.
         ground_truth: the label.
         extra_info: its `profile` or `verifiers`, where it has any, judge this solution.
-        url: as of `verifier_at`; this and the next three come from `reward_kwargs`.
+        url: as of `verifier_at`; this and the next four come from `reward_kwargs`.
         profile: as of `Verifier`.
+        verifiers: as of `Verifier`.
         api_key: as of `Verifier`.
         own_verifiers: whether `profile` and `verifiers` of `extra_info` choose the verifiers;
             False: they are columns like others.
-        ignored: further arguments of verl's reward managers.
+        others: further arguments of verl's reward managers, which are ignored.
 
     Raises:
+        ValueError: another argument is named nearly like one of these, or both `profile` and
+            `verifiers` are given.
         VerifierError: the solution has no verdict.
     """
-    verifier = verifier_at(url, profile=profile, api_key=api_key)
+    check_others(others)
+    verifier = verifier_at(url, profile=profile, verifiers=verifiers, api_key=api_key)
     selections = own_selection(extra_info, own_verifiers=own_verifiers)
     references = [reference_of(ground_truth)]
     with naming_columns(selections):
@@ -61,12 +68,14 @@ async def compute_score_async(
     *,
     url: str | None = None,
     profile: str | None = None,
+    verifiers: Sequence[str | Mapping[str, Any]] | None = None,
     api_key: str | None = None,
     own_verifiers: bool = True,
-    **ignored: Any,
+    **others: Any,
 ) -> dict[str, Any]:
     """`compute_score` for verl to await, which then needs no thread for each solution."""
-    verifier = verifier_at(url, profile=profile, api_key=api_key)
+    check_others(others)
+    verifier = verifier_at(url, profile=profile, verifiers=verifiers, api_key=api_key)
     selections = own_selection(extra_info, own_verifiers=own_verifiers)
     references = [reference_of(ground_truth)]
     with naming_columns(selections):

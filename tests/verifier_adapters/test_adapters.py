@@ -151,6 +151,33 @@ def test_rllm_gets_a_reward_output() -> None:
     assert (unjudged.reward, unjudged.is_correct) == (0.0, None)
 
 
+def test_settings_of_a_framework_choose_the_verifiers() -> None:
+    class Settings(dict[str, Any]):
+        """An object of a configuration."""
+
+    verifiers = (Settings(type="format"),)
+    extras = {"reward_spec": {"ground_truth": "4"}}
+    assert verl.compute_score("d", RIGHT, "4", verifiers=verifiers)["reason"] == "missing_tag"
+    env = skyrl_gym.VerifierEnv({"verifiers": verifiers, "max_turns": 1}, extras)
+    assert env.step(RIGHT)["reward"] == 0.0
+    assert verl.compute_score("d", RIGHT, "4", reward_router_address=None)["score"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [("profil", "profile"), ("verifier", "verifiers"), ("apikey", "api_key")]
+)
+def test_a_misspelt_setting_of_a_framework_is_refused(given: str, meant: str) -> None:
+    told = f"no such setting: '{given}'; did you mean '{meant}'?"
+    extras = {"reward_spec": {"ground_truth": "4"}}
+    for call in (
+        lambda: verl.compute_score("d", RIGHT, "4", **{given: "code"}),
+        lambda: asyncio.run(verl.compute_score_async("d", RIGHT, "4", **{given: "code"})),
+        lambda: skyrl_gym.VerifierEnv({given: "code"}, extras),
+    ):
+        with pytest.raises(ValueError, match=re.escape(told)):
+            call()
+
+
 def test_skyrl_gym_plays_one_turn() -> None:
     extras = {"reward_spec": {"method": "rule", "ground_truth": "4"}}
     env = skyrl_gym.VerifierEnv(env_config={}, extras=extras)
