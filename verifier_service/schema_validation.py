@@ -42,6 +42,8 @@ from verifier_service.patterns import compiled
 
 MAX_PATH = 200
 """Longest path that a verdict tells, in characters."""
+MAX_PROBLEM = 100
+"""Longest message about a schema besides the path, in characters."""
 _DRAFTS: tuple[Any, ...] = (
     *(Draft3Validator, Draft4Validator, Draft6Validator),
     *(Draft7Validator, Draft201909Validator, Draft202012Validator),
@@ -66,8 +68,12 @@ def validator_of(schema: dict[str, Any] | bool) -> Validator:
     try:
         draft = validator_for(schema, default=Draft202012Validator)
         draft.check_schema(schema)
-    # Odd addresses raise the second and third, endless nesting the last.
-    except (SchemaError, ValueError, OverflowError, RecursionError) as error:
+    except SchemaError as error:
+        place = BrokenRule.at("", error.absolute_path).path
+        told = f"{place}: {error.message}" if place else error.message
+        raise BadSchema(f"it is no JSON Schema: {told[: MAX_PATH + MAX_PROBLEM]}") from error
+    # Odd addresses raise the first two, endless nesting the last.
+    except (ValueError, OverflowError, RecursionError) as error:
         raise BadSchema("it is no JSON Schema") from error
     try:
         _Walk().see(*_root(schema, draft))

@@ -42,7 +42,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Question about what rules decided, from a worker; the scheduler takes it out."""
 
 
-MAX_MESSAGE_CHARACTERS = 300
+MAX_MESSAGE_CHARACTERS = 500
 """Longest message in the details of a verdict."""
 
 

@@ -26,6 +26,7 @@ from verifier_service.audit.second_opinions import Opinions
 from verifier_service.audit.suspicions import DoubtedRow, Suspicion, SuspicionKind, doubted_rows
 from verifier_service.cli import run
 from verifier_service.inspection.sources import BadSource
+from verifier_service.verdict_store.records import StoredVerifier
 from verifier_service.verdict_store.stored_files import write_file
 
 KINDS = SuspicionKind
@@ -128,6 +129,21 @@ def test_an_accepted_answer_unlike_the_other_accepted_ones_is_named() -> None:
     assert (found.row.index, found.suspicions[0].kind) == (3, KINDS.ALONE_AMONG_RIGHT)
 
 
+@pytest.mark.parametrize(
+    ("answer", "kinds"), [("7.0", set()), ("$7$", set()), ("0.7", {KINDS.ALONE_AMONG_RIGHT})]
+)
+def test_answers_of_one_number_are_one_answer(answer: str, kinds: set[SuspicionKind]) -> None:
+    rows = [scored(index, "x", True, group=1) for index in range(4)]
+    opinions = {index: Opinions(answer=one) for index, one in enumerate(["7", "7", "7", answer])}
+    found = doubted_rows(rows, "accuracy", opinions)
+    assert {each.kind for one in found for each in one.suspicions} == kinds
+
+
+def test_a_decimal_is_not_the_text_of_a_whole_number() -> None:
+    row = scored(0, r"\boxed{1.2}", False)
+    assert kinds_of(row, Opinions(answer="1.2")) == set()
+
+
 def test_a_short_answer_without_tags_is_odd_among_long_tagged_ones() -> None:
     long = "<think>" + "we think " * 100 + r"</think> \boxed{12}"
     rows = [scored(index, long, True) for index in range(20)] + [scored(20, "12", True)]
@@ -177,7 +193,7 @@ def test_groups_without_variance_and_disagreement_are_named() -> None:
     opinions = {index: Opinions(rules=index > 2, math_verify=True) for index in range(20)}
     found = {one.kind: one.message for one in run_findings(rows, "accuracy", opinions)}
     assert "in 5 of 5 groups" in found["no_variance"]
-    assert "accuracy and accuracy disagree about 3 of 20" in found["disagreement"]
+    assert "accuracy and the rules of accuracy disagree about 3 of 20" in found["disagreement"]
 
 
 def test_reasons_are_counted_by_quarters_of_the_steps() -> None:
@@ -392,3 +408,51 @@ def test_a_page_that_cannot_be_written_is_told_before_anything_is_judged(
         run(["audit", str(tmp_path / "rows.jsonl"), "--report", str(folder / "page.html")])
     assert ended.value.code == 2
     assert f"{folder}: no such folder to write page.html in" in capsys.readouterr().err
+
+
+TOLERANT = '{"type":"accuracy","tolerance":0.01}'
+NEAR = "We measure it. \\boxed{3.14}"
+
+
+def audit(path: Path, *options: str, status: int = 0) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(["audit", str(path), "--workers", "1", *options])
+    assert (ended.value.code or 0) == status
+
+
+@pytest.mark.slow
+def test_the_second_opinion_has_the_options_of_a_store(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verifier = StoredVerifier("accuracy", "accuracy", TOLERANT, False)
+    one = record(completion(NEAR, RIGHT), reference='{"answer":"3.14159"}', verifiers=(verifier,))
+    audit(write_store(tmp_path / "store", one))
+    assert "the rules of accuracy" not in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_second_opinion_can_be_given_options(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {"completion": NEAR, "answer": "3.14159", "score": 1.0}
+    path = write_lines(tmp_path / "rows.jsonl", row)
+    audit(path)
+    assert "the rules of accuracy refuse it" in capsys.readouterr().out
+    audit(path, "--verifier", TOLERANT)
+    assert "the rules of accuracy" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("accuracy", "--verifier: "),
+        ('{"type": "format"}', "--verifier: expected the type accuracy, found format"),
+        ('{"type": "accuracy", "tolerence": 1}', "did you mean 'tolerance'?"),
+    ],
+)
+def test_options_of_no_second_opinion_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], given: str, told: str
+) -> None:
+    path = write_lines(tmp_path / "rows.jsonl", {"completion": "4", "answer": "4", "score": 1})
+    audit(path, "--verifier", given, status=2)
+    assert told in capsys.readouterr().err

@@ -168,11 +168,12 @@ def test_settings_of_a_framework_choose_the_verifiers() -> None:
 )
 def test_a_misspelt_setting_of_a_framework_is_refused(given: str, meant: str) -> None:
     told = f"no such setting: '{given}'; did you mean '{meant}'?"
+    settings: dict[str, Any] = {given: "code"}
     extras = {"reward_spec": {"ground_truth": "4"}}
     for call in (
-        lambda: verl.compute_score("d", RIGHT, "4", **{given: "code"}),
-        lambda: asyncio.run(verl.compute_score_async("d", RIGHT, "4", **{given: "code"})),
-        lambda: skyrl_gym.VerifierEnv({given: "code"}, extras),
+        lambda: verl.compute_score("d", RIGHT, "4", **settings),
+        lambda: asyncio.run(verl.compute_score_async("d", RIGHT, "4", **settings)),
+        lambda: skyrl_gym.VerifierEnv(settings, extras),
     ):
         with pytest.raises(ValueError, match=re.escape(told)):
             call()

@@ -380,6 +380,21 @@ def test_an_option_can_be_named_by_its_text(choices: Any, text: str, reason: str
     assert found.reason == reason
 
 
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"options": list(CITIES.values())}, "equal"),
+        ({"options": CITIES, "choices": None}, "equal"),
+        ({"options": ["x", "y"], "choices": CITIES}, "equal"),
+        ({"options": 4}, "no_answer"),
+        ({"options": ["x", 7]}, "no_answer"),
+    ],
+)
+def test_a_column_of_options_has_their_texts(columns: dict[str, Any], reason: str) -> None:
+    found = judge(MultipleChoice(), {"answer": "B", **columns}, f"The answer is {CITIES['B']}.")
+    assert found.reason == reason
+
+
 OPTIONS = ["London", "Paris", "Rome", "Berlin"]
 
 
@@ -601,6 +616,11 @@ def test_what_is_no_json_is_told_where(text: str, problem: str) -> None:
     assert (found.score, found.reason) == (0.0, "not_json")
     assert found.details is not None
     assert found.details["problem"].startswith(problem)
+
+
+def test_a_bad_schema_is_told_where() -> None:
+    with pytest.raises(Unverifiable, match="no JSON Schema: /properties/age/type: 'objct' is not"):
+        schema({"properties": {"age": {"type": "objct"}}}).prepare({})
 
 
 @pytest.mark.parametrize(

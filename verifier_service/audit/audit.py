@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from verifier_service.audit.scored_rows import ScoredRow
 from verifier_service.audit.second_opinions import Opinions, opinions_on
 from verifier_service.audit.suspicions import DoubtedRow, doubted_rows
 from verifier_service.engine.engine import Engine
+from verifier_service.verifiers.accuracy import Accuracy
 
 SEED = 24
 
@@ -44,6 +46,7 @@ async def audit_rows(
     source: str,
     *,
     num_chance: int,
+    rules: Accuracy | None = None,
     on_judged: Callable[[int], None] = lambda number: None,
 ) -> Audit:
     """Audit the verdicts of a source.
@@ -53,10 +56,13 @@ async def audit_rows(
         rows: scored completions.
         source: a key of their verdicts.
         num_chance: rows to draw by chance.
+        rules: has the options of the rules that give an opinion; default: those by which the
+            source judged, where it tells them and is of this type.
         on_judged: is called with a number of rows that got second opinions.
     """
     scored = [row for row in rows if row.is_accepted(source) is not None]
-    opinions = await opinions_on(engine, scored, on_judged)
+    rules = rules or _own_rules(scored, source)
+    opinions = await opinions_on(engine, scored, on_judged, rules=rules)
     accepted = [row for row in scored if row.is_accepted(source)]
     refused = [row for row in scored if not row.is_accepted(source)]
     return Audit(
@@ -69,6 +75,13 @@ async def audit_rows(
         run_findings(rows, source, opinions),
         reasons_over_time(rows, source),
     )
+
+
+def _own_rules(rows: Sequence[ScoredRow], source: str) -> Accuracy | None:
+    """The verifier of a source, if it is of the type `accuracy` and the same for all rows."""
+    told = {row.verdicts[source].options for row in rows}
+    options = json.loads(told.pop()) if len(told) == 1 and "" not in told else {}
+    return Accuracy.model_validate(options) if options.get("type") == "accuracy" else None
 
 
 def _by_chance(

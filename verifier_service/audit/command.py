@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from verifier_service import strict_json
 from verifier_service.audit.audit import Audit, audit_rows
 from verifier_service.audit.labels import quality_of, quality_text, read_labels
 from verifier_service.audit.page import write_page
@@ -18,10 +19,12 @@ from verifier_service.audit.suspicions import DoubtedRow
 from verifier_service.console import fail, progress_bar
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.inspection.sources import BadSource, check_outputs
+from verifier_service.profiles import verifiers_from_arguments
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.settings import EngineSettings
 from verifier_service.settings_options import takes_settings
 from verifier_service.verdict_store.store_error import StoreError
+from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.worker_pools import start_pools
 
 MAX_SHOWN = 10
@@ -32,6 +35,15 @@ ScoredArgument = Annotated[
         metavar="SCORED",
         help="a file or folder of scored completions: a run of trainer-client, logged "
         "completions of TRL or verl, a store of verdicts with texts, any JSONL or Parquet",
+    ),
+]
+RulesOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="JSON",
+        help='the verifier, of type accuracy, that judged, such as \'{"type": "accuracy", '
+        '"tolerance": 0.01}\': its options are those of the second opinion; default: those that a '
+        "store has, or none",
     ),
 ]
 
@@ -48,6 +60,7 @@ def audit(
         Path | None,
         typer.Option(metavar="FILE", help="the scored rows, of a result of verifier-service score"),
     ] = None,
+    verifier: RulesOption = None,
     num: Annotated[int, typer.Option("--num", min=1, metavar="N", help="most doubted rows")] = 50,
     chance: Annotated[
         int,
@@ -77,7 +90,8 @@ def audit(
         check_outputs(str(scored), out, report)
         found = read_scored(scored, rows)
         name = main_source(found, source)
-        result = asyncio.run(_audited(found, name, chance, settings))
+        rules = None if verifier is None else _rules(verifier)
+        result = asyncio.run(_audited(found, name, chance, rules, settings))
         print(summary_text(result, num))  # noqa: T201
         if out is not None:
             _write_rows(out, result.doubted[:num])
@@ -93,8 +107,23 @@ def audit(
         fail(error)
 
 
+def _rules(text: str) -> Accuracy:
+    """The verifier in JSON. Raises BadSource."""
+    try:
+        [found] = verifiers_from_arguments([strict_json.loads(text)])
+    except ValueError as error:
+        raise BadSource(f"--verifier: {error}") from error
+    if not isinstance(found, Accuracy):
+        raise BadSource(f"--verifier: expected the type accuracy, found {found.type}")
+    return found
+
+
 async def _audited(
-    rows: list[ScoredRow], source: str, chance: int, settings: EngineSettings
+    rows: list[ScoredRow],
+    source: str,
+    chance: int,
+    rules: Accuracy | None,
+    settings: EngineSettings,
 ) -> Audit:
     async with AsyncExitStack() as stack:
         only = settings.model_copy(update={"enabled": ("accuracy",)})
@@ -107,6 +136,7 @@ async def _audited(
             rows,
             source,
             num_chance=chance,
+            rules=rules,
             on_judged=lambda number: progress.advance(bar, number),
         )
 

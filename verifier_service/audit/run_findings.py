@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import StatisticsError, correlation, fmean
 
 from verifier_service.audit.scored_rows import ScoredRow, groups_of
-from verifier_service.audit.second_opinions import Opinions
+from verifier_service.audit.second_opinions import RULES_TITLE, Opinions
 
 SATURATED_SHARE = 0.99
 MIN_CHANGE = 0.05
@@ -160,7 +160,7 @@ def _disagreements(
         accepted, opinion = row.is_accepted(main), opinions.get(row.index)
         if accepted is None or opinion is None:
             continue
-        for name, other in (("accuracy", opinion.rules), ("math-verify", opinion.math_verify)):
+        for name, other in ((RULES_TITLE, opinion.rules), ("math-verify", opinion.math_verify)):
             if other is not None:
                 counts[name].append(other != accepted)
     for name, differs in counts.items():

@@ -42,6 +42,8 @@ class SourceVerdict:
 
     score: float | None
     reason: str = ""
+    options: str = ""
+    """The verifier in JSON, its type and options; empty where that is not known."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ def _merged(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             continue
         key = (row["record_id"], row["group_index"], row["completion_index"])
         one = found.setdefault(key, {**row, "verdicts": {}, "group": key[:2], "score": None})
-        one["verdicts"][row["name"]] = {"score": row["score"], "reason": row["reason"]}
+        one["verdicts"][row["name"]] = {name: row[name] for name in ("score", "reason", "options")}
     if not found and has_hashes_only:
         raise BadSource("the store has hashes only; VERIFIER_STORE_TEXTS=text keeps texts")
     yield from found.values()
@@ -204,7 +206,9 @@ def _verdicts(columns: Mapping[str, Any]) -> dict[str, SourceVerdict]:
     given = columns.get("verdicts")
     if isinstance(given, dict):
         return {
-            str(name): SourceVerdict(_number(one.get("score")), str(one.get("reason", "")))
+            str(name): SourceVerdict(
+                _number(one.get("score")), str(one.get("reason", "")), str(one.get("options", ""))
+            )
             for name, one in given.items()
             if isinstance(one, dict)
         }

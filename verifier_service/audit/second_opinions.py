@@ -15,7 +15,8 @@ from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.verdict import Outcome, Verdict
 from verifier_service.verifiers.accuracy import Accuracy
 
-RULES = Accuracy(name="rules")
+RULES_TITLE = "the rules of accuracy"
+_RULES = "rules"
 MATH_VERIFY = Accuracy(name="math_verify", mode="math_verify")
 ROWS_PER_REQUEST = 64
 REQUESTS_IN_FLIGHT = 4
@@ -33,9 +34,21 @@ class Opinions:
 
 
 async def opinions_on(
-    engine: Engine, rows: list[ScoredRow], on_judged: Callable[[int], None] = lambda number: None
+    engine: Engine,
+    rows: list[ScoredRow],
+    on_judged: Callable[[int], None] = lambda number: None,
+    *,
+    rules: Accuracy | None = None,
 ) -> dict[int, Opinions]:
-    """The opinions on the completions that have an answer to compare with, by index."""
+    """The opinions on the completions that have an answer to compare with, by index.
+
+    Args:
+        engine: judges.
+        rows: scored completions.
+        on_judged: is called with a number of rows that got opinions.
+        rules: has the options of the rules; default: none.
+    """
+    own = (rules or Accuracy()).model_copy(update={"name": _RULES})
     judged = [row for row in rows if row.answers]
     found: dict[int, Opinions] = {}
     waiting: deque[tuple[list[ScoredRow], asyncio.Task[list[Opinions]]]] = deque()
@@ -47,7 +60,7 @@ async def opinions_on(
 
     for start in range(0, len(judged), ROWS_PER_REQUEST):
         some = judged[start : start + ROWS_PER_REQUEST]
-        waiting.append((some, asyncio.create_task(_opinions(engine, some))))
+        waiting.append((some, asyncio.create_task(_opinions(engine, own, some))))
         if len(waiting) >= REQUESTS_IN_FLIGHT:
             await take()
     while waiting:
@@ -55,14 +68,14 @@ async def opinions_on(
     return found
 
 
-async def _opinions(engine: Engine, rows: Iterable[ScoredRow]) -> list[Opinions]:
+async def _opinions(engine: Engine, rules: Accuracy, rows: Iterable[ScoredRow]) -> list[Opinions]:
     groups = [
         Group.model_construct(reference={"answer": list(row.answers)}, completions=[row.completion])
         for row in rows
     ]
-    request = ScoreRequest.model_construct(verifiers=[RULES, MATH_VERIFY], groups=groups)
+    request = ScoreRequest.model_construct(verifiers=[rules, MATH_VERIFY], groups=groups)
     scored = await scoring_of(request, engine).run(math.inf)
-    return [_opinion(one["rules"], one["math_verify"]) for [one] in scored.groups]
+    return [_opinion(one[_RULES], one["math_verify"]) for [one] in scored.groups]
 
 
 def _opinion(rules: Verdict, math_verify: Verdict) -> Opinions:

@@ -15,7 +15,7 @@ from enum import StrEnum
 from statistics import median
 
 from verifier_service.audit.scored_rows import ScoredRow, groups_of
-from verifier_service.audit.second_opinions import Opinions
+from verifier_service.audit.second_opinions import RULES_TITLE, Opinions
 
 MIN_MAJORITY = 3
 """Fewest completions of a group that make a majority."""
@@ -149,7 +149,7 @@ def _norms(rows: Sequence[ScoredRow]) -> _Norms:
 def _of_refusal(row: ScoredRow, opinion: Opinions) -> Iterator[Suspicion]:
     kinds = SuspicionKind
     if opinion.rules:
-        yield Suspicion(kinds.RULES_ACCEPT, f"accuracy accepts it: {opinion.rules_reason}")
+        yield Suspicion(kinds.RULES_ACCEPT, f"{RULES_TITLE} accept it: {opinion.rules_reason}")
     if opinion.math_verify:
         yield Suspicion(kinds.MATH_VERIFY_ACCEPTS, "math-verify accepts it")
     if not row.answers:
@@ -168,7 +168,7 @@ def _of_refusal(row: ScoredRow, opinion: Opinions) -> Iterator[Suspicion]:
 def _of_acceptance(row: ScoredRow, opinion: Opinions, norms: _Norms) -> Iterator[Suspicion]:
     kinds = SuspicionKind
     if opinion.rules is False:
-        yield Suspicion(kinds.RULES_REFUSE, f"accuracy refuses it: {opinion.rules_reason}")
+        yield Suspicion(kinds.RULES_REFUSE, f"{RULES_TITLE} refuse it: {opinion.rules_reason}")
     if opinion.math_verify is False:
         yield Suspicion(kinds.MATH_VERIFY_REFUSES, "math-verify refuses it")
     hedge = _hedge(row.completion)
@@ -193,16 +193,16 @@ def _of_group(
     source: str,
 ) -> Iterator[Suspicion]:
     """Suspicions from the answers of the other completions of the problem."""
-    answer = _plain(opinions[row.index].answer)
+    answer = _key(opinions[row.index].answer)
     if len(group) < MIN_MAJORITY or not answer:
         return
     if not accepted:
-        number = sum(_plain(opinions[one.index].answer) == answer for one in group)
+        number = sum(_key(opinions[one.index].answer) == answer for one in group)
         if number >= MIN_MAJORITY and 2 * number > len(group):
             told = f"{number} of {len(group)} completions of the problem give this answer"
             yield Suspicion(SuspicionKind.MAJORITY, told)
         return
-    right = Counter(_plain(opinions[one.index].answer) for one in group if one.is_accepted(source))
+    right = Counter(_key(opinions[one.index].answer) for one in group if one.is_accepted(source))
     if right[answer] == 1 and max(right.values()) > 1:
         told = f"{max(right.values())} others that were accepted give another answer"
         yield Suspicion(SuspicionKind.ALONE_AMONG_RIGHT, told)
@@ -215,7 +215,14 @@ def _final_text(completion: str) -> str | None:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"[\s$*\\,.()]+", "", text).casefold()
+    """The text without spaces and marks. The dot of a decimal stays: 4.2 is not 42."""
+    return re.sub(r"[\s$*\\,()]+|\.(?!\d)", "", text).casefold()
+
+
+def _key(answer: str) -> str:
+    """A text that is the same for answers of the same number: 42 and 42.0."""
+    value = _value(answer)
+    return _plain(answer) if value is None else repr(value)
 
 
 def _stands_in(reference: str, text: str) -> bool:

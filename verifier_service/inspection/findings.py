@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
-MAX_MESSAGE_CHARACTERS = 300
+from verifier_service.verdict import MAX_MESSAGE_CHARACTERS
 
 
 class FindingKind(StrEnum):

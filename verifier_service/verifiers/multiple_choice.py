@@ -19,7 +19,7 @@ from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.tolerance import DECIMAL_TOLERANCE
 from verifier_service.reason import Reason
 from verifier_service.reference import bad, missing
-from verifier_service.verifier import Judge, Judgement, TextVerifier
+from verifier_service.verifier import Judge, Judgement, TextVerifier, Unverifiable
 
 if TYPE_CHECKING:
     from verifier_service.mathematics.comparison import AnswerReading
@@ -45,8 +45,8 @@ class MultipleChoice(TextVerifier):
 
     purpose: ClassVar[str] = (
         "1 if the completion's final answer is the option reference.answer, a letter, else 0; with "
-        "reference.choices (the options' texts, in the order of the letters, or by letter) an "
-        "option can also be named by its text"
+        "reference.choices, or reference.options (the options' texts, in the order of the letters, "
+        "or by letter) an option can also be named by its text"
     )
     needs: ClassVar[tuple[str, ...]] = ("answer",)
     reasons: ClassVar[Iterable[Reason]] = MultipleChoiceReason
@@ -69,7 +69,7 @@ class MultipleChoice(TextVerifier):
             called_right_in_chinese,
         )
 
-        choices = _choices(reference.get("choices"))
+        choices = _choices_of(reference)
         right = _right_letter(reference, choices)
         named_otherwise = _namer_by_value(choices)
 
@@ -583,10 +583,18 @@ def _answer_in_json(text: str) -> str | None:
     return answers[0] if len(answers) == 1 and isinstance(answers[0], str) else None
 
 
-def _choices(choices: object) -> dict[str, str]:
-    """Texts of options by letter."""
-    if choices is None:
+def _choices_of(reference: Mapping[str, Any]) -> dict[str, str]:
+    """Texts of options by letter: `choices`, or texts of options in a column `options`."""
+    if (given := reference.get("choices")) is not None:
+        return _choices(given)
+    try:
+        return _choices(reference.get("options", []))
+    except Unverifiable:  # something else, of which a row may be full
         return {}
+
+
+def _choices(choices: object) -> dict[str, str]:
+    """Texts of options by letter. Raises Unverifiable if they are none."""
     if isinstance(choices, list) and len(choices) <= len(string.ascii_uppercase):
         choices = dict(zip(string.ascii_uppercase, choices, strict=False))
     if not isinstance(choices, dict):
