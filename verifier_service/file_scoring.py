@@ -97,7 +97,10 @@ def _opened(path: Path) -> Iterator[TextIO]:
 
 
 def _group(line: str, reference_format: str | None) -> Group:
-    row = pydantic_core.from_json(line)
+    try:
+        row = pydantic_core.from_json(line)
+    except ValueError as error:
+        raise ValueError(f"expected a row in JSON: {error}") from error
     strict_json.check(line)
     if not isinstance(row, dict):
         raise ValueError(f"found {type(row).__name__}, expected an object")

@@ -162,7 +162,8 @@ def test_each_message_is_about_its_own_file(
     assert refusal(nowhere, out) == f"{nowhere}: No such file or directory\n"
     assert refusal(rows, rows) == f"{rows} has the rows to be scored: choose another --out\n"
     rows.write_text('{"completion": "x"}\n{"completion": \n')
-    assert refusal(rows, out) == f"{rows}: line 2: EOF while parsing a value at column 14\n"
+    told = "expected a row in JSON: EOF while parsing a value at column 14"
+    assert refusal(rows, out) == f"{rows}: line 2: {told}\n"
 
 
 @pytest.mark.parametrize(

@@ -163,6 +163,17 @@ def test_a_column_that_no_row_has_is_told(tmp_path: Path) -> None:
     assert moved == [{"prompt": SOUND["problem"], "answer": "42", "id": "a"}]
 
 
+def test_a_file_of_another_kind_is_refused_and_one_without_a_suffix_read(tmp_path: Path) -> None:
+    table = tmp_path / "rows.csv"
+    table.write_text("prompt,answer\n1 + 1,2\n")
+    with pytest.raises(BadSource, match=r"rows\.csv: no rows in JSON; files of \.jsonl, "):
+        list(DataSource(str(table)).rows())
+    lines = tmp_path / "rows"
+    lines.write_text('\ufeff {"prompt": "1 + 1", "answer": "2"}\n', encoding="utf-8")
+    [row] = DataSource(str(lines)).rows()
+    assert row.columns == {"prompt": "1 + 1", "answer": "2"}
+
+
 @pytest.mark.parametrize("text", ["mine", '{"x": 1}', "1\n"])
 def test_a_file_of_something_else_is_not_cut(tmp_path: Path, text: str) -> None:
     path = tmp_path / "notes.txt"

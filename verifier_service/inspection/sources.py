@@ -18,6 +18,8 @@ PARQUET_ROWS_AT_ONCE = 64
 MAX_LINE_BYTES = 2**28
 """Longest line of a file; a longer one would fill the memory."""
 MAX_SHOWN_COLUMNS = 20
+READ_BYTES = 4096
+"""Bytes at the begin of a file that tell whether it has rows."""
 MAX_DEPTH = 100
 """Most levels of lists and objects in a row."""
 # The place in an error about a row of one line: `: line 1 column 52 (char 51)`.
@@ -98,6 +100,10 @@ class DataSource:
             return self._on_hub(self.data)
         if self.data.endswith(".parquet"):
             return _parquet_rows(path)
+        if not self.data.endswith(_SUFFIXES) and not _begins_as_object(path):
+            raise BadSource(
+                f"{self.data}: no rows in JSON; files of {', '.join(_SUFFIXES)} are read"
+            )
         return _array(path) if self.data.endswith((".json", ".json.gz")) else _lines(path)
 
     def _in_folder(self, path: Path) -> Iterable[Any]:
@@ -186,6 +192,12 @@ def check_outputs(data: str, *paths: Path | None) -> None:
 
 def _opened(path: Path) -> Any:
     return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+
+
+def _begins_as_object(path: Path) -> bool:
+    """Whether a file begins as a row in JSON does, behind white space and a byte order mark."""
+    with path.open("rb") as file:
+        return file.read(READ_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
 
 def _lines(path: Path) -> Iterator[Any]:
