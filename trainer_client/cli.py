@@ -291,7 +291,13 @@ def generate(
     if temperature is None and num == 1 and "rollout.temperature" not in asked:
         temperature = 0.0
     group = generate_completions(
-        config, prompt, posed_as, num_completions=num, seed=seed, temperature=temperature
+        config,
+        prompt,
+        posed_as,
+        num_completions=num,
+        seed=seed,
+        temperature=temperature,
+        reference=judged_by,
     )
     for number, rollout in enumerate(group.rollouts, 1):
         heading = f"completion {number}: " if num > 1 else ""

@@ -128,7 +128,7 @@ def _own_reward(problem: Problem, config: DatasetConfig, reward: RewardConfig) -
     """The judges of a problem whose row names its own verifiers; raises DatasetError."""
     own = problem.own_verifiers
     assert own is not None
-    where = f"{Path(config.path)}: row {problem.id}, column {config.verifiers_column!r}"
+    where = f"{Path(config.path)}: row {problem.row_number}, column {config.verifiers_column!r}"
     if own.profile is not None and own.profile not in reward.profiles:
         raise DatasetError(
             f"{where} names the profile {own.profile!r}, whose weights are not in reward.profiles; "

@@ -51,6 +51,11 @@ class Problem:
     """Number of its row, from 0; None: it is not of a data set."""
 
     @property
+    def row_number(self) -> int | None:
+        """Number of its row, from 1, as messages tell it; None: it is not of a data set."""
+        return None if self.row is None else self.row + 1
+
+    @property
     def text(self) -> str:
         """The text of the last message that is not the beginning of the assistant's own."""
         posed = [one for one in self.messages if one["role"] != "assistant"] or self.messages
@@ -109,13 +114,13 @@ def _conflict_message(
             one for one in others if _references_differ([(index, first), one])
         )
         pairs.append(
-            f"rows {index} and {other_index} pose the same problem with different references "
-            f"({_excerpt(first.reference)} and {_excerpt(other.reference)})"
+            f"rows {index + 1} and {other_index + 1} pose the same problem with different "
+            f"references ({_excerpt(first.reference)} and {_excerpt(other.reference)})"
         )
     more = len(conflicts) - len(pairs)
     return (
         f"{config.path}: {'; '.join(pairs)}{f'; and {more} more' if more else ''}. Completions of "
-        "such a problem cannot form one group; dataset.on_conflict drop leaves it out"
+        "such a problem cannot form one group; dataset.on_conflict=drop leaves it out"
     )
 
 
@@ -126,7 +131,7 @@ def _report(config: DatasetConfig, *, conflicts: Sequence[Any], repeated: int) -
     repeated -= dropped - len(conflicts)
     parts = [
         f"{dropped} rows of {len(conflicts)} problems with different references" if dropped else "",
-        f"{repeated} repeated rows" if repeated else "",
+        f"{repeated} repeated row{'s' * (repeated > 1)}" if repeated else "",
     ]
     if any(parts):
         say(f"{config.path}: dropped {' and '.join(filter(None, parts))}")
@@ -157,7 +162,7 @@ def read_rows(
         others = [one.removeprefix(f"{config.path}: ") for one in shown[1:]]
         raise DatasetError(
             f"{'; '.join([shown[0], *others])}. {len(errors)} of {len(rows)} rows cannot be used; "
-            "dataset.on_bad_row skip leaves them out"
+            "dataset.on_bad_row=skip leaves them out"
         )
     if errors:
         say(f"skipped {len(errors)} of {len(rows)} rows, which cannot be used; {errors[0]}")
@@ -194,9 +199,18 @@ def _in_solve_rate_range(problems: list[Problem], config: DatasetConfig) -> list
     low, high = config.solve_rate_range
     chosen = [p for p in problems if p.id in rates and low <= rates[p.id] <= high]
     if not chosen:
+        num_known = sum(one.id in rates for one in problems)
+        why = (
+            f"{num_known} of the {len(problems)} problems have one there"
+            if num_known
+            else (
+                "none of its rates is of these problems: measure them by evaluate --solve-rates "
+                "with evaluation.dataset.path set to this data set"
+            )
+        )
         raise DatasetError(
             f"no problem of {config.path} has a solve rate from {low} to {high} in "
-            f"{config.solve_rates} ({len(rates)} rates, {len(problems)} problems)"
+            f"{config.solve_rates}: {why}"
         )
     return chosen
 
@@ -228,7 +242,7 @@ def _reference(row: dict[str, Any], index: int, config: DatasetConfig) -> dict[s
     for key, column in config.reference_columns.items():
         value = row[column]
         if value is None:
-            raise DatasetError(f"{config.path}: row {index} has no value in column {column!r}")
+            raise DatasetError(f"{config.path}: row {index + 1} has no value in column {column!r}")
         _check_is_json(value, index, column, config)
         # The text of a number or a truth value is that of JSON: true, not True.
         reference[key] = json.dumps(value) if isinstance(value, int | float) else value
@@ -249,8 +263,8 @@ def _own_verifiers(
         verifiers = ()
     if not verifiers:
         raise DatasetError(
-            f"{config.path}: row {index}, column {config.verifiers_column!r} must be the name of a "
-            "profile or a list of verifiers, such as "
+            f"{config.path}: row {index + 1}, column {config.verifiers_column!r} must be the name "
+            "of a profile or a list of verifiers, such as "
             f'[{{"type": "accuracy", "weight": 1.0}}]; found {_excerpt(value)}'
         )
     return VerifierSelection(verifiers)
@@ -275,7 +289,7 @@ def _check_is_json(value: Any, index: int, column: str, config: DatasetConfig) -
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise DatasetError(
-            f"{config.path}: row {index}, column {column!r} holds what JSON cannot express "
+            f"{config.path}: row {index + 1}, column {column!r} holds what JSON cannot express "
             f"({error}): {_excerpt(value)}"
         ) from error
 
@@ -310,7 +324,7 @@ def chat_messages(
     chat = [message for message in messages if message is not None]
     if not chat or len(chat) < len(messages) or not (chat[-1]["content"] or "").strip():
         raise DatasetError(
-            f"{config.path}: row {index}, column {column!r} must be a text or a "
+            f"{config.path}: row {index + 1}, column {column!r} must be a text or a "
             "list of messages with role and content, a text or parts of type text, the last one "
             f"not empty; found {_excerpt(value)}"
         )

@@ -12,12 +12,18 @@ Those of the last line stand beside the code that raises them. Errors of the ver
 
 from __future__ import annotations
 
+import re
 import signal
+import sysconfig
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
+_OWN_FOLDERS = (str(Path(__file__).parent), *map(sysconfig.get_path, ("stdlib", "purelib")))
+_LIBRARIES = re.compile("|".join(map(re.escape, _OWN_FOLDERS)) + "|^<frozen ")
+"""Files of this package, of the standard library and of installed packages."""
 MAX_LINE_CHARACTERS = 300
 """Longest part of a library's message that an error of ours quotes."""
 
@@ -76,7 +82,18 @@ def not_loaded(error: Exception, path: str, setting: str) -> str:
     return f"{path!r}: {first_line(error)}{or_local(path, setting)}"
 
 
-def first_line(error: Exception) -> str:
+def raised(error: BaseException) -> str:
+    """An error that code of the user's has raised: its type, message and line.
+
+    The line is the innermost one that belongs to no installed package: `rewards.py:6`.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [one for one in frames if not _LIBRARIES.search(one.filename)]
+    place = f" (at {own[-1].filename}:{own[-1].lineno})" if own else ""
+    return f"{type(error).__name__}: {first_line(error)}{place}"
+
+
+def first_line(error: BaseException) -> str:
     """The beginning of an error's message as one line without a full stop.
 
     Libraries add paragraphs of advice and lists of all their models.

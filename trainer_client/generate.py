@@ -31,6 +31,7 @@ def generate(
     num_completions: int,
     seed: int,
     temperature: float | None = None,
+    reference: dict[str, Any] | None = None,
 ) -> RolloutGroup:
     """Completions of a prompt that is posed as the run's data set poses its problems.
 
@@ -41,6 +42,7 @@ def generate(
         num_completions: number of completions.
         seed: seed of the sampling.
         temperature: 0: the likeliest token at each place; None: that of the run.
+        reference: what the verifiers judge by, which an environment may need.
 
     Raises:
         RolloutError: the environment of the run was lost.
@@ -49,10 +51,11 @@ def generate(
     policy = load_policy(config.model)
     posed_as = data_set or config.dataset[0]
     messages = with_system_prompt([{"role": "user", "content": prompt}], posed_as)
+    problem = Problem("prompt", tuple(messages), {}, {}, posed_as.chat_template_kwargs)
     groups: list[RolloutGroup] = []
     engine = transformers_engine(policy, config.rollout)
     in_environment(engine, policy, config).generate(
-        [Problem("prompt", tuple(messages), {}, {}, posed_as.chat_template_kwargs)],
+        [_with_reference(problem, posed_as, reference or {})],
         replace(
             Sampling.configured(config.rollout),
             group_size=num_completions,

@@ -64,7 +64,7 @@ class PromptReader:
             f"({by}); the longest has {max(lengths)}"
         )
         if config.on_long_prompt == "error" or not kept:
-            raise DatasetError(f"{found}. dataset.on_long_prompt skip leaves them out")
+            raise DatasetError(f"{found}. dataset.on_long_prompt=skip leaves them out")
         say(f"{found}. They are skipped")
         return kept
 

@@ -176,7 +176,7 @@ def load_rows(config: DatasetConfig) -> Rows:
         raise
     except _read_errors() as error:
         raise DatasetError(
-            f"cannot load {config.place}: {error}. Expected a .jsonl file, a "
+            f"cannot load {config.place}: {str(error).rstrip('.')}. Expected a .jsonl file, a "
             "folder written by save_to_disk, or the name of a Hugging Face data set"
             f"{or_local(config.path, 'dataset.path')}"
         ) from error
@@ -308,5 +308,13 @@ def _parse(text: str, place: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DatasetError(
-            f"{place} is not valid JSON: {error}. Expected one object on each line, or an array"
+            f"{place} is not valid JSON: {_json_problem(error)}. Expected one object on each line, "
+            "or an array"
         ) from error
+
+
+def _json_problem(error: ValueError | RecursionError) -> str:
+    """The problem and its place; in a single line, which the message names, only the column."""
+    if isinstance(error, json.JSONDecodeError) and "\n" not in error.doc.rstrip("\n"):
+        return f"{error.msg}: column {error.pos + 1}"
+    return str(error)

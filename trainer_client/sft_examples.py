@@ -38,7 +38,7 @@ def load_examples(config: DatasetConfig, sft: SftConfig, policy: Policy) -> list
 
     def read(row: dict[str, Any], index: int) -> list[Example]:
         return [
-            _example(prompt, completion, f"{config.path}: row {index}", config, policy, limit)
+            _example(prompt, completion, f"{config.path}: row {index + 1}", config, policy, limit)
             for prompt, completion in _completions(row, index, config, sft)
         ]
 
@@ -77,7 +77,7 @@ def _completions(
     for text, correct in zip(texts, _correct(row, index, len(texts), config, sft), strict=True):
         if correct:
             if not isinstance(text, str) or not text:
-                raise DatasetError(f"{config.path}: row {index} has no text in {column!r}")
+                raise DatasetError(f"{config.path}: row {index + 1} has no text in {column!r}")
             yield prompt, text
 
 
@@ -89,13 +89,13 @@ def _assistant_messages(
     turns = [place for place, message in enumerate(chat) if message["role"] == "assistant"]
     if not turns or not any(message["role"] == "user" for message in chat[: turns[0]]):
         raise DatasetError(
-            f"{config.path}: row {index}, column {column!r} has no message of the assistant after "
-            "one of the user"
+            f"{config.path}: row {index + 1}, column {column!r} has no message of the assistant "
+            "after one of the user"
         )
     for place in turns:
         if not chat[place]["content"]:
             raise DatasetError(
-                f"{config.path}: row {index}, column {column!r} has a message of the assistant "
+                f"{config.path}: row {index + 1}, column {column!r} has a message of the assistant "
                 "without text"
             )
         yield chat[:place], chat[place]["content"]
@@ -110,7 +110,7 @@ def _correct(
     marks = row[sft.correct_column]
     if not isinstance(marks, list) or len(marks) != count:
         raise DatasetError(
-            f"{config.path}: row {index} must have a list of {count} booleans in "
+            f"{config.path}: row {index + 1} must have a list of {count} booleans in "
             f"{sft.correct_column!r}, one for each text; found {repr(marks)[:80]}"
         )
     return [mark is True for mark in marks]

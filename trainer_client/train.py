@@ -17,7 +17,7 @@ from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
-from trainer_client.config.run_config import Config, ConfigError
+from trainer_client.config.run_config import Config, ConfigError, make_config
 from trainer_client.data_sets import load_data_sets
 from trainer_client.errors import TrainingError
 from trainer_client.given_objects import given_objects
@@ -57,7 +57,7 @@ from trainer_client.update.step import update_on_rollouts
 
 
 def train(
-    config: Config,
+    config: Config | dict[str, Any],
     *,
     resume: bool = False,
     resume_from: str = "last",
@@ -67,7 +67,8 @@ def train(
     """Run a whole training.
 
     Args:
-        config: configuration of the run; written to `output_dir/config.yaml`.
+        config: configuration of the run, or its nested values, see `make_config`; written to
+            `output_dir/config.yaml`.
         resume: go on from the newest checkpoint in `output_dir`; a run that was stopped before its
             first checkpoint starts again. A finished run stays as it is.
         resume_from: name of the checkpoint to go back to, see `choose_checkpoint`; what came after
@@ -84,6 +85,7 @@ def train(
             the run, `on_step` raised an error, or SIGTERM or Ctrl-C came; a checkpoint has been
             saved.
     """
+    config = make_config(config) if isinstance(config, dict) else config
     with given_objects(given or {}), launched(config.model.device) as processes:
         # It stays quiet after the run: each process would say where the trained model is.
         CONSOLE.quiet = not processes.leads

@@ -207,7 +207,7 @@ def test_one_reference_that_cannot_be_read_is_a_warning(config: Path, tmp_path: 
     found = check_run(config, [f"dataset.path={write_rows(tmp_path / 'd.jsonl', *rows)}"])
     assert found.problems == []
     assert "cannot judge 1 of 3 problems" in found.warnings[0]
-    assert f"as in row 8 of {tmp_path / 'd.jsonl'}, counted from 0" in found.warnings[0]
+    assert f"as in row 9 of {tmp_path / 'd.jsonl'}" in found.warnings[0]
 
 
 def test_empty_references_are_found_wherever_they_are(config: Path, tmp_path: Path) -> None:
@@ -216,8 +216,8 @@ def test_empty_references_are_found_wherever_they_are(config: Path, tmp_path: Pa
     found = check_run(config, [f"dataset.path={write_rows(tmp_path / 'd.jsonl', *rows)}"])
     assert found.problems == []
     assert "cannot judge 1 of 4 problems" in found.warnings[0]
-    assert "as in row 7 of" in found.warnings[0]
-    assert "Rows with an empty reference: 2, the first is row 7." in found.warnings[0]
+    assert "as in row 8 of" in found.warnings[0]
+    assert "Rows with an empty reference: 2, the first is row 8." in found.warnings[0]
 
 
 def test_a_folder_that_is_not_there_is_not_looked_for_on_the_hub(config: Path) -> None:
@@ -341,6 +341,44 @@ def test_missing_files_are_named(config: Path) -> None:
     found = check_run(config, overrides).problems
     places = ["reward.functions", "rollout.environment", "model.chat_template"]
     assert [line.partition(":")[0] for line in found] == places
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("brevity", ""),
+        ("given_later", ""),
+        ("Kept", ""),
+        ("brevety", "has no {kind} 'brevety'; did you mean 'brevity'?"),
+        ("inner", "has no {kind} 'inner'"),
+    ],
+)
+def test_names_of_files_are_looked_up_and_nothing_is_run(
+    config: Path, tmp_path: Path, name: str, told: str
+) -> None:
+    file = tmp_path / "code.py"
+    file.write_text(
+        "raise SystemExit\nfrom a import b as Kept\n"
+        "if 1:\n    def brevity(completions):\n        inner = 1\n"
+        "else:\n    given_later = [inner for inner in []]\n"
+    )
+    for setting, kind in [
+        (f"reward.functions=['{file}:{name}']", "function"),
+        (f"rollout.environment={{path: '{file}:{name}'}}", "class or function"),
+    ]:
+        found = [line for line in check_run(config, [setting]).problems if str(file) in line]
+        assert [told.format(kind=kind) in line for line in found] == [True] * bool(told)
+
+
+def test_code_that_is_no_python_is_told(config: Path, tmp_path: Path) -> None:
+    file = tmp_path / "code.py"
+    file.write_text("def f(:")
+    assert f"{file} is not Python: " in problem(config, f"reward.functions=['{file}:f']")
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(config: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert "output_dir" in problem(config, f"output_dir={tmp_path / 'file'}")
 
 
 def test_a_vllm_server_that_is_not_there_is_named(config: Path) -> None:

@@ -293,6 +293,9 @@ def test_no_key_is_listed_as_missing_that_is_a_setting_or_has_a_place_here() -> 
 @pytest.mark.parametrize(
     ("override", "message"),
     [
+        ("reward.api_key=x", "reward.api_key: no such setting in reward; here it is the variable "),
+        ("preset=verifable", "; did you mean 'verifiable'?"),
+        ("loss.type=gsop", "; did you mean 'gspo'?"),
         ("reward.ulr=x", "reward.ulr: no such setting in reward; did you mean reward.url?"),
         ("rewards.url=x", "rewards: no such setting in the top level; did you mean reward?"),
         ("model.lora={rnk: 3}", "model.lora.rnk: no such setting in model.lora; did you mean "),

@@ -173,7 +173,7 @@ def test_a_row_names_a_profile_or_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", [[], "", 3, [{"weight": 1.0}], "[nothing", {"type": "code"}])
 def test_what_is_no_choice_of_verifiers_is_a_bad_row(tmp_path: Path, value: Any) -> None:
-    with pytest.raises(DatasetError, match="row 0, column 'judges' must be the name of a profile"):
+    with pytest.raises(DatasetError, match="row 1, column 'judges' must be the name of a profile"):
         own(value, tmp_path)
 
 
@@ -181,7 +181,7 @@ def test_rows_with_one_prompt_and_other_verifiers_conflict(tmp_path: Path) -> No
     row = {"problem": "1+1=?", "answer": "2"}
     rows = [{**row, "judges": [{"type": name}]} for name in ("accuracy", "regex")]
     path = written(tmp_path / "rows.jsonl", *rows)
-    with pytest.raises(DatasetError, match="rows 0 and 1 pose the same problem"):
+    with pytest.raises(DatasetError, match="rows 1 and 2 pose the same problem"):
         load_problems(DatasetConfig(path=path, verifiers_column="judges"))
 
 

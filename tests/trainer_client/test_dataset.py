@@ -138,14 +138,14 @@ def test_repeated_prompts_are_dropped(tmp_path: Path) -> None:
 
 def test_one_prompt_with_two_references_is_no_group(tmp_path: Path) -> None:
     path = jsonl(tmp_path, *rows(2), {"problem": "0+1=?", "answer": "7"})
-    with pytest.raises(DatasetError, match="rows 0 and 2 pose the same problem"):
+    with pytest.raises(DatasetError, match="rows 1 and 3 pose the same problem"):
         load_problems(DatasetConfig(path=path))
 
 
 def test_all_prompts_with_two_references_are_listed(tmp_path: Path) -> None:
     other = [{"problem": f"{n}+1=?", "answer": "7"} for n in (1, 2)]
     path = jsonl(tmp_path, *rows(3), *other)
-    with pytest.raises(DatasetError, match=r"rows 1 and 3 .*rows 2 and 4 .*on_conflict drop"):
+    with pytest.raises(DatasetError, match=r"rows 2 and 4 .*rows 3 and 5 .*on_conflict=drop"):
         load_problems(DatasetConfig(path=path))
 
 
@@ -158,7 +158,7 @@ def test_prompts_with_two_references_can_be_dropped(
     problems = load_problems(DatasetConfig(path=path, on_conflict="drop"))
     assert [problem.text for problem in problems] == ["0+1=?", "2+1=?"]
     assert (
-        "dropped 4 rows of 1 problems with different references and 1 repeated rows"
+        "dropped 4 rows of 1 problems with different references and 1 repeated row"
         in capsys.readouterr().out
     )
 
@@ -167,7 +167,7 @@ def test_references_that_python_calls_equal_and_json_does_not_are_different(
     tmp_path: Path,
 ) -> None:
     path = jsonl(tmp_path, *({"problem": "?", "answer": value} for value in ([1], [True])))
-    with pytest.raises(DatasetError, match="rows 0 and 1 pose the same problem"):
+    with pytest.raises(DatasetError, match="rows 1 and 2 pose the same problem"):
         load_problems(DatasetConfig(path=path))
 
 
@@ -190,7 +190,7 @@ def test_a_bad_row_is_an_error_or_is_skipped_and_counted(
     tmp_path: Path, bad: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = jsonl(tmp_path, *rows(2), bad)
-    with pytest.raises(DatasetError, match=r"row 2.*1 of 3 rows cannot be used.*on_bad_row skip"):
+    with pytest.raises(DatasetError, match=r"row 3.*1 of 3 rows cannot be used.*on_bad_row=skip"):
         load_problems(DatasetConfig(path=path))
     assert len(load_problems(DatasetConfig(path=path, on_bad_row="skip"))) == 2
     assert "skipped 1 of 3 rows" in capsys.readouterr().out
@@ -281,7 +281,7 @@ def test_a_line_that_is_no_row_is_named(tmp_path: Path, line: str, message: str)
 def test_a_saved_reference_that_json_cannot_express_is_named(tmp_path: Path) -> None:
     day = datetime.datetime(2024, 1, 1)
     datasets.Dataset.from_list([{"problem": "?", "answer": day}]).save_to_disk(tmp_path / "saved")
-    with pytest.raises(DatasetError, match=r"row 0, column 'answer' .*datetime"):
+    with pytest.raises(DatasetError, match=r"row 1, column 'answer' .*datetime"):
         load_problems(DatasetConfig(path=str(tmp_path / "saved")))
 
 
@@ -318,8 +318,8 @@ def test_a_content_in_parts_of_text_is_their_text(tmp_path: Path) -> None:
             {"question": "1+1=?", "answer": "2"},
             r"no column 'problem'; its columns are 'question', 'answer'",
         ),
-        ({"problem": "", "answer": "2"}, "row 0, column 'problem' must be a text"),
-        ({"problem": "1+1=?", "answer": None}, "row 0 has no value in column 'answer'"),
+        ({"problem": "", "answer": "2"}, "row 1, column 'problem' must be a text"),
+        ({"problem": "1+1=?", "answer": None}, "row 1 has no value in column 'answer'"),
     ],
 )
 def test_unusable_rows_are_named(tmp_path: Path, row: dict[str, Any], message: str) -> None:

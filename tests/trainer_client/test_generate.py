@@ -53,6 +53,20 @@ def test_a_reference_that_is_no_answer_is_given_as_json(task: Path, tmp_path: Pa
     assert scored.verdicts[0]["by_tests"].score == 2.0
 
 
+def test_an_environment_gets_the_reference_that_is_given(task: Path, tmp_path: Path) -> None:
+    file = tmp_path / "told.py"
+    file.write_text(
+        "class Told:\n"
+        "    def reset(self, problem): self.wanted = problem.reference['answer']; return '1+1=?'\n"
+        "    def step(self, message): return None, True, {'reward': len(self.wanted)}\n"
+    )
+    environment = {"path": f"{file}:Told", "max_turns": 1}
+    config = run_config(task, tmp_path / "run", rollout={"environment": environment})
+    group = generate(config, "1+1=?", num_completions=1, seed=0, reference={"answer": "123"})
+    assert group.problem.reference == {"answer": "123"}
+    assert len(group.rollouts) == 1
+
+
 @pytest.mark.parametrize("entry", ["tests", "tests=[", "=1", ""])
 def test_a_reference_that_is_no_json_is_named(entry: str) -> None:
     with pytest.raises(ConfigError, match=r"--reference .* must be KEY=JSON"):

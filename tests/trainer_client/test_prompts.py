@@ -177,7 +177,7 @@ def test_supervised_examples_longer_than_the_model_are_named(task: Path, tmp_pat
     path.write_text(json.dumps({"problem": "1+1=?", "completion": "1" * 300}))
     policy = load_policy(ModelConfig(path=str(task / "model"), device=DEVICE))
     config = DatasetConfig(path=str(path), system_prompt=None)
-    with pytest.raises(DatasetError, match=r"row 0 has 307 tokens.*more than the 256 of the model"):
+    with pytest.raises(DatasetError, match=r"row 1 has 307 tokens.*more than the 256 of the model"):
         load_examples(config, SftConfig(), policy)
 
 

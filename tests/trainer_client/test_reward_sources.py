@@ -84,13 +84,15 @@ def test_a_function_may_return_numbers_and_arrays_of_numpy_and_torch(
     ("source", "message"),
     [
         ("import numpy\ndef judge(completions): return numpy.ones((3, 2))", r"found \[1.0, 1.0\]"),
-        ("import numpy\ndef judge(completions): return numpy.ones(2)", "found 2 values"),
+        ("import numpy\ndef judge(completions): return numpy.ones(2)", "found a list of 2"),
         ("import numpy\ndef judge(completions): return numpy.full(3, numpy.nan)", "found nan"),
-        ("def judge(completions): return [1.0]", "a list of 3 numbers or None.*found 1 values"),
+        ("def judge(completions): return [1.0]", "a list of 3 numbers or None.*found a list of 1"),
         ("def judge(completions): return 1.0", "found 1.0"),
         ("def judge(completions): return [float('nan')] * 3", "finite numbers or None, found nan"),
         ("def judge(answer): return answer", r"asks for \['answer'\]; there are \['completions'"),
-        ("def judge(level): raise KeyError('x')", "raised KeyError: 'x'"),
+        ("def judge(level): raise KeyError('x')", r"raised KeyError: 'x' \(at .*\.py:1\)"),
+        ("import json\ndef judge(level):\n    json.loads('{')", r"raised JSON.* \(at .*\.py:3\)"),
+        ("async def judge(level):\n    return 1 / 0", r"raised ZeroDiv.* \(at .*\.py:2\)"),
     ],
 )
 def test_a_mistake_of_the_function_stops_and_is_named(
@@ -104,12 +106,18 @@ def test_a_mistake_of_the_function_stops_and_is_named(
     ("source", "message"),
     [
         ("x = 1", "has no function 'judge'"),
-        ("import nothing_of_this_name", "cannot be imported: ModuleNotFoundError"),
+        ("\nimport nothing_of_this_name", r"cannot be imported: ModuleNotFoundError.*\.py:2"),
     ],
 )
 def test_a_file_that_has_no_function_is_named(tmp_path: Path, source: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         function(tmp_path, source)
+
+
+def test_a_text_is_a_type_or_a_path() -> None:
+    assert VerifierConfig.model_validate("accuracy") == VerifierConfig(type="accuracy")
+    short = RewardFunctionConfig.model_validate("rewards.py:brevity")
+    assert (short.key, short.weight) == ("brevity", 1.0)
 
 
 def test_a_missing_file_is_named() -> None:

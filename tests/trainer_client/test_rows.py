@@ -63,7 +63,9 @@ def test_a_split_of_lines_is_that_of_the_compressed_file_and_of_the_array(tmp_pa
 def test_a_broken_line_is_named_by_its_number(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"\n" + LINES[0] + b"\n{\n")
-    with pytest.raises(DatasetError, match=r"line 3 is not valid JSON"):
+    with pytest.raises(
+        DatasetError, match=r"line 3 is not valid JSON: [\w' ,]+: column \d+\. Expected"
+    ):
         load_rows(DatasetConfig(path=str(path)))
     path.write_bytes(LINES[0] + b"\n3\n")
     with pytest.raises(DatasetError, match=r"row 2 must be an object, found 3"):

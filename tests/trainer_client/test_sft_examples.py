@@ -88,17 +88,17 @@ def test_generations_that_were_judged_wrong_are_left_out(policy: Policy, tmp_pat
         (
             {"problem": "1", "generations": ["2", "3"], "ok": [True]},
             {"completion_column": "generations", "correct_column": "ok"},
-            r"row 0 must have a list of 2 booleans in 'ok'",
+            r"row 1 must have a list of 2 booleans in 'ok'",
         ),
         (
             {"problem": "1", "generations": ["2", ""]},
             {"completion_column": "generations"},
-            r"row 0 has no text in 'generations'",
+            r"row 1 has no text in 'generations'",
         ),
         (
             {"problem": "1", "generations": []},
             {"completion_column": "generations"},
-            r"row 0 has no text in 'generations'",
+            r"row 1 has no text in 'generations'",
         ),
         (
             {"messages": [QUESTION]},
@@ -128,7 +128,7 @@ def test_bad_rows_are_skipped_if_wanted(policy: Policy, tmp_path: Path) -> None:
 
 def test_the_mistakes_of_several_rows_are_listed_at_once(policy: Policy, tmp_path: Path) -> None:
     rows = [{"problem": "1", "completion": ""}, {"problem": "", "completion": "2"}]
-    wanted = r"row 0 has no text in 'completion'; row 1, column 'problem' must be .* 2 of 2 rows"
+    wanted = r"row 1 has no text in 'completion'; row 2, column 'problem' must be .* 2 of 2 rows"
     with pytest.raises(DatasetError, match=wanted):
         examples(policy, tmp_path, *rows)
 

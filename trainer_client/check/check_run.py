@@ -14,6 +14,7 @@ from pathlib import Path
 from trainer_client.check.check_model import check_memory, check_model, check_room, check_texts
 from trainer_client.check.check_service import ReadData, check_service
 from trainer_client.check.findings import Findings
+from trainer_client.check.python_names import defined_names, did_you_mean
 from trainer_client.config.run_config import Config, ConfigError, PartialConfig, read_config
 from trainer_client.data_sets import load_data_sets, load_held_out, require_enough_of_each
 from trainer_client.dataset import Problem
@@ -127,7 +128,6 @@ def _check_files(partial: PartialConfig, findings: Findings, *, resume: bool) ->
                 findings.facts.append(f"{evaluation.prefix}: {len(held_out)} problems in {where}")
     if config := partial.config:
         findings.problems.extend(_missing_files(config))
-        findings.problems.extend(_unwritable(config.output_dir))
         has_store = config.train.checkpoint_store is not None
         problem = start_problem(config.output_dir, resume=resume, has_store=has_store)
         if problem is not None:
@@ -143,28 +143,28 @@ def _missing_files(config: Config) -> Iterator[str]:
             except ConfigError as error:
                 yield str(error)
             continue
-        file = Path(function.path.rpartition(":")[0])
-        if not file.is_file():
-            where = f"relative paths start at {Path.cwd()}"
-            yield f"reward.functions: there is no file {file} ({where})"
+        yield from _missing_code(function.path, "reward.functions", "function")
     environment = config.rollout.environment
-    place = "" if environment is None else environment.path.rpartition(":")[0]
-    if place.endswith(".py") and not Path(place).is_file():
-        where = f"relative paths start at {Path.cwd()}"
-        yield f"rollout.environment: there is no file {place} ({where})"
+    if environment is not None and ".py:" in environment.path:
+        yield from _missing_code(environment.path, "rollout.environment", "class or function")
     template = config.model.chat_template
     if template is not None and not template.is_file():
         yield f"model.chat_template: there is no file {template}"
 
 
-def _unwritable(output_dir: Path) -> Iterator[str]:
-    """A problem where the folder of the run cannot be made or written."""
-    folder = output_dir.absolute()
-    existing = next(one for one in (folder, *folder.parents) if one.exists())
-    if not existing.is_dir():
-        yield f"output_dir: {existing} is a file, expected a folder"
-    elif not os.access(existing, os.W_OK | os.X_OK):
-        yield f"output_dir: {existing} cannot be written by this user"
+def _missing_code(path: str, setting: str, kind: str) -> Iterator[str]:
+    """A problem where there is no file, or nothing of that name in it: `rewards.py:brevity`."""
+    place, _, name = path.rpartition(":")
+    if not Path(place).is_file():
+        yield f"{setting}: there is no file {place} (relative paths start at {Path.cwd()})"
+        return
+    try:
+        defined = defined_names(Path(place).read_bytes())
+    except (SyntaxError, ValueError) as error:
+        yield f"{setting}: {place} is not Python: {error}"
+        return
+    if name not in defined and "*" not in defined:
+        yield f"{setting}: {place} has no {kind} {name!r}{did_you_mean(name, defined)}"
 
 
 def _has_trained(config: Config) -> bool:

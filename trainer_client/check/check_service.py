@@ -121,7 +121,7 @@ async def _probe(client: VerifierClient, data_set: DataSet, findings: Findings) 
     probed = _probed(data_set.problems, empty)
     for problem in probed:
         for name, why in _unjudged(await _judge_nothing(client, problem), problem).items():
-            place = f"row {problem.row} of {data_set.config.path}, counted from 0"
+            place = f"row {problem.row_number} of {data_set.config.path}"
             unread.setdefault(name, []).append(f"{why}, as in {place}")
     for name, reasons in unread.items():
         line = (
@@ -148,7 +148,7 @@ def _empty_rows(empty: Sequence[Problem]) -> str:
     """A sentence with the number of problems that have an empty reference; no text for none."""
     if not empty:
         return ""
-    return f"Rows with an empty reference: {len(empty)}, the first is row {empty[0].row}. "
+    return f"Rows with an empty reference: {len(empty)}, the first is row {empty[0].row_number}. "
 
 
 async def _judge_nothing(client: VerifierClient, problem: Problem) -> Verdicts:

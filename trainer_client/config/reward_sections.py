@@ -15,13 +15,21 @@ FUNCTION_PATTERN = r"^(given|.+\.py):\w+$"
 
 
 class VerifierConfig(BaseModel):
-    """One verifier of the service; further keys are its options, which the service checks."""
+    """One verifier of the service; further keys are its options, which the service checks.
+
+    A text is a type without options.
+    """
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     type: str
     name: str | None = Field(default=None, description="key of its verdicts; default: the type")
     weight: float = Field(default=1.0, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_text(cls, given: Any) -> Any:
+        return {"type": given} if isinstance(given, str) else given
 
     @property
     def key(self) -> str:
@@ -35,13 +43,21 @@ class VerifierConfig(BaseModel):
 
 
 class RewardFunctionConfig(Section):
-    """One of the user's Python functions (`trainer_client.reward.functions`)."""
+    """One of the user's Python functions (`trainer_client.reward.functions`).
+
+    A text is its path.
+    """
 
     path: str = Field(
         pattern=FUNCTION_PATTERN, description="file.py:function, or given:NAME of a script"
     )
     name: str | None = Field(default=None, description="name in metrics; default: the function's")
     weight: float = Field(default=1.0, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_text(cls, given: Any) -> Any:
+        return {"path": given} if isinstance(given, str) else given
 
     @property
     def key(self) -> str:

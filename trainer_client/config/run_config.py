@@ -7,6 +7,7 @@ that the file names, the file, a `section.key=value` override. An unknown key is
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -318,7 +319,11 @@ def load_run(folder: Path, overrides: list[str] | None = None) -> Config:
         ConfigError: the folder is not that of a finished run.
     """
     if not (folder / "model").is_dir():
-        raise ConfigError(f"{folder} holds no trained model; a finished run has {folder}/model")
+        raise ConfigError(
+            f"{folder} holds no trained model; a finished run has {folder}/model. `trainer-client "
+            f"export {folder} FOLDER --checkpoint last` takes that of a stopped run out, for "
+            "transformers or model.path"
+        )
     config = load_config(folder / "config.yaml", overrides)
     model = config.model.model_copy(update={"path": str(folder / "model"), "chat_template": None})
     return config.model_copy(update={"model": model})
@@ -357,6 +362,10 @@ def _differences(old: dict[str, Any], new: Section, prefix: str = "") -> Iterato
             yield f"{prefix}{key}: {json.dumps(before)} -> {json.dumps(value)}"
 
 
+# A text among those of a list that pydantic tells: 'dapo' in "'grpo', 'dapo' or 'gspo'".
+_TEXT = re.compile(r"'([^']*)'")
+
+
 def _explain(details: Any) -> str:
     key = ".".join(str(part) for part in details["loc"]) or "(whole file)"
     if details["type"] == "extra_forbidden":
@@ -368,6 +377,9 @@ def _explain(details: Any) -> str:
     if details["type"] == "string_pattern_mismatch":
         pattern = details["ctx"]["pattern"]
         message = f"expected {FORMS.get(pattern, f'a text of the form {pattern}')}"
+    if details["type"] == "literal_error":
+        near = get_close_matches(str(details["input"]), _TEXT.findall(details["ctx"]["expected"]))
+        message += f"; did you mean {near[0]!r}?" if near else ""
     if isinstance(details["input"], dict | Section):  # a rule between settings, which it names
         return f"{key}: {message}"
     return f"{key}: {message} (found {details['input']!r})"[:500]

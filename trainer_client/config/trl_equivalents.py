@@ -9,6 +9,7 @@ and names that circulate in guides without belonging to any of them.
 from __future__ import annotations
 
 EQUIVALENTS: dict[str, str] = {
+    "api_key": "the variable REWARD_VERIFIER_API_KEY of the environment",
     # sampling
     "num_generations": "rollout.group_size",
     "group_size": "rollout.group_size",

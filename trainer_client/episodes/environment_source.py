@@ -17,7 +17,7 @@ from trainer_client.episodes.python_tool import DEFAULT_SECONDS, PythonTool
 from trainer_client.episodes.search_tool import SearchTool
 from trainer_client.episodes.service_client import ServiceClients
 from trainer_client.episodes.verifier_feedback import VerifierFeedback
-from trainer_client.errors import first_line
+from trainer_client.errors import raised
 
 
 def _python_tool(config: Config, clients: ServiceClients) -> Callable[..., Environment]:
@@ -109,7 +109,7 @@ def _first(make: Callable[[], Environment], section: EnvironmentConfig) -> Envir
     except Exception as error:
         raise ConfigError(
             f"rollout.environment: {section.path} with options {section.options} raised "
-            f"{type(error).__name__}: {first_line(error)}"
+            f"{raised(error)}"
         ) from error
     missing = [name for name in ("reset", "step") if not hasattr(environment, name)]
     if missing:
@@ -127,8 +127,7 @@ def _imported(path: str) -> Callable[..., Environment]:
         module = from_file(place) if place.endswith(".py") else importlib.import_module(place)
     except Exception as error:
         raise ConfigError(
-            f"rollout.environment: {place} cannot be imported: {type(error).__name__}: "
-            f"{first_line(error)}"
+            f"rollout.environment: {place} cannot be imported: {raised(error)}"
         ) from error
     factory = getattr(module, name, None)
     if not callable(factory):

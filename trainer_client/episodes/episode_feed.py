@@ -36,7 +36,7 @@ from trainer_client.episodes.environment_source import (
 )
 from trainer_client.episodes.live_episode import LiveEpisode
 from trainer_client.episodes.observation_tokens import ObservationTokens
-from trainer_client.errors import first_line
+from trainer_client.errors import raised
 from trainer_client.policy.policy import Policy
 from trainer_client.rollout import RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.daemon_thread import start_daemon
@@ -242,8 +242,7 @@ class EpisodeFeed:
             self._lose(episode.group, str(reply.error))
         elif reply.error is not None:
             raise RolloutError(
-                f"rollout.environment: {self._limits.path} raised "
-                f"{type(reply.error).__name__}: {first_line(reply.error)}"
+                f"rollout.environment: {self._limits.path} raised {raised(reply.error)}"
             ) from reply.error
         elif episode.num_turns:
             assert episode.environment is not None

@@ -25,7 +25,7 @@ from typing import Any, cast
 from reward_verifier.verdict import Verdict
 from trainer_client.config.reward_sections import RewardFunctionConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.errors import TrainerError
+from trainer_client.errors import TrainerError, raised
 from trainer_client.given_objects import given_object, is_given
 from trainer_client.rollout import RolloutGroup
 
@@ -63,13 +63,13 @@ class RewardFunction:
             if inspect.isawaitable(result):
                 result = asyncio.run(_awaited(result))
         except Exception as error:
-            raise RewardError(
-                f"reward function {self._path} raised {type(error).__name__}: {error}"
-            ) from error
+            raise RewardError(f"reward function {self._path} raised {raised(error)}") from error
         result = _plain(result)
         count = sum(len(group.rollouts) for group in groups)
         if not isinstance(result, Sequence) or len(result) != count:
-            found = f"{len(result)} values" if isinstance(result, Sequence) else repr(result)[:80]
+            found = (
+                f"a list of {len(result)}" if isinstance(result, Sequence) else repr(result)[:80]
+            )
             raise RewardError(
                 f"reward function {self._path} must return a list of {count} numbers or None, one "
                 f"for each completion, found {found}"
@@ -130,7 +130,7 @@ def _load(path: str) -> Callable[..., Any]:
         spec.loader.exec_module(module)
     except Exception as error:
         raise ConfigError(
-            f"reward.functions: {file} cannot be imported: {type(error).__name__}: {error}"
+            f"reward.functions: {file} cannot be imported: {raised(error)}"
         ) from error
     function = getattr(module, name, None)
     if not callable(function):

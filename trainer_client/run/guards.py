@@ -37,6 +37,8 @@ FORMLESS = 0.9
 """Smallest share of completions without the wanted form at which nothing else is suggested."""
 FORMLESS_REASONS = frozenset({"missing_tag", "no_answer", "no_code"})
 """Reasons of verdicts on completions in which there is nothing to judge."""
+PLAIN_REASONS = frozenset({"function", "environment", "reward_model"})
+"""Reasons that say where a score comes from, and nothing about the completion."""
 SOLVED = 0.8
 """Solve rate of a step from which its problems count as mostly solved."""
 TREND = 0.05
@@ -312,6 +314,8 @@ def _commonest_reason(row: Mapping[str, float], source: str) -> str:
     if not shares:
         return ""
     reason, share = max(shares.items(), key=lambda item: item[1])
+    if reason in PLAIN_REASONS:
+        return ""
     return f". The commonest verdict of {source!r} is {reason} ({share:.0%}); see rollouts/"
 
 

@@ -35,7 +35,10 @@ def start_problem(run_dir: Path, *, resume: bool, has_store: bool = False) -> st
         return f"{run_dir} cannot be written: there is no permission for {there}"
     has_checkpoints = bool(checkpoint_folders(run_dir))
     if has_checkpoints and not resume:
-        return f"{run_dir} holds checkpoints of a run; go on with --resume or choose another folder"
+        return (
+            f"{run_dir} holds checkpoints of a run; go on with --resume (in Python resume=True) or "
+            "choose another folder"
+        )
     has_run = has_checkpoints or (run_dir / "config.yaml").exists()
     if resume and not has_run and not has_store:
         return f"{run_dir} holds no run to resume"

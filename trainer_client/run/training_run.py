@@ -19,6 +19,8 @@ from trainer_client.errors import (
     TrainingInterrupted,
     TrainingStopped,
     TrainingStoppedByUser,
+    raised,
+    writing,
 )
 from trainer_client.evaluate import Evaluations, NothingJudged
 from trainer_client.learner import Learner, make_learner, start_position
@@ -141,7 +143,7 @@ class TrainingRun:
             try:
                 on_step(self.position.step, dict(self.log.history[-1]))
             except Exception as error:
-                raise TrainingError(f"on_step raised {type(error).__name__}: {error}") from error
+                raise TrainingError(f"on_step raised {raised(error)}") from error
 
         with self.stopping_on(TrainingError, OtherProcessFailed):
             processes.agree(call, TrainingError)
@@ -327,7 +329,8 @@ def _open_log(config: Config, first_step: int, processes: Processes) -> MetricsL
     folder = config.output_dir
     if not processes.leads:
         folder = folder / f"process_{processes.rank}"
-    folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     if processes.leads:
         # An earlier run's model in this folder would otherwise pass for this run's.
         (folder / STEP_OF_MODEL).unlink(missing_ok=True)
