@@ -242,6 +242,16 @@ def _with_evaluation(source: Path, overrides: list[str] | None, k: list[int] | N
     return config.model_copy(update={"evaluation": measured})
 
 
+LabelOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LABEL",
+        help="of several data sets the one whose system prompt and verifiers are used; "
+        "default: the first",
+    ),
+]
+
+
 @app.command(epilog=_example("trainer-client generate runs/demo/grpo '7+8+9=?' --answer 24"))
 def generate(
     run_dir: Annotated[Path, typer.Argument(help="a finished run")],
@@ -267,14 +277,7 @@ def generate(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="of the sampling")] = 0,
-    dataset: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LABEL",
-            help="of several data sets the one whose system prompt and verifiers are used; "
-            "default: the first",
-        ),
-    ] = None,
+    dataset: LabelOption = None,
 ) -> None:
     """Complete a prompt with a trained model, and score it if wanted.
 
