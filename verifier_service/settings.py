@@ -28,6 +28,7 @@ from verifier_service.profiles import read_profiles
 from verifier_service.proofs.lean_settings import LeanSettings
 from verifier_service.sandbox.execution import Layer
 from verifier_service.usable_resources import usable_cores
+from verifier_service.validation import did_you_mean
 from verifier_service.verdict_store.records import StoredTexts
 from verifier_service.verdict_store.store import StoreOptions, check_folder
 from verifier_service.verifiers import VERIFIERS
@@ -79,7 +80,10 @@ class EngineSettings(JudgeSettings, LeanSettings):
     def _known_verifiers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         unknown = sorted(set(value) - set(VERIFIERS))
         if unknown or not value:
-            raise ValueError(f"no such verifier: {unknown}; there are {sorted(VERIFIERS)}")
+            near = did_you_mean(unknown[0], VERIFIERS) if unknown else ""
+            raise ValueError(
+                f"no such verifier: {unknown}{near or f'; there are {sorted(VERIFIERS)}'}"
+            )
         return value
 
     @field_validator("profiles")

@@ -81,7 +81,7 @@ async def answers_of(app: FastAPI) -> list[httpx.Response]:
     [
         (["--port", "many"], "--port / VERIFIER_PORT: Input should be a valid integer"),
         (["--item-cpu-seconds", "0"], "--item-cpu-seconds / VERIFIER_ITEM_CPU_SECONDS: "),
-        (["--enabled", "acuracy"], "no such verifier: ['acuracy']; there are ['accuracy', "),
+        (["--enabled", "acuracy"], "no such verifier: ['acuracy']; did you mean 'accuracy'?"),
         (["--wrokers", "3"], "No such option: --wrokers"),
     ],
 )

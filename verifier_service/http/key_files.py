@@ -27,6 +27,7 @@ from pydantic_core import ErrorDetails
 from verifier_service import strict_yaml
 from verifier_service.engine.allowance import KeyLimits
 from verifier_service.http.api_keys import PREFIX, UNNAMED, ApiKey, is_hash
+from verifier_service.validation import did_you_mean
 
 Limit = Annotated[int, Field(gt=0)]
 
@@ -70,7 +71,9 @@ def read_keys(path: Path, known_verifiers: Collection[str]) -> tuple[ApiKey, ...
     try:
         entries = _ENTRIES.validate_python(found)
     except ValidationError as error:
-        first = error.errors(include_input=False)[0]
+        # A name that there is not first: what is missing then is likely what it meant.
+        errors = error.errors(include_input=False)
+        first = min(errors, key=lambda one: one["type"] != "extra_forbidden")
         raise ValueError(f"{path}: {'.'.join(map(str, first['loc']))}: {_told(first)}") from error
     for name, entry in entries.items():
         _check(path, name, entry, known_verifiers)
@@ -111,7 +114,7 @@ def _check(path: Path, name: str, entry: _KeyEntry, known_verifiers: Collection[
     if unknown := sorted(set(entry.verifiers or ()) - set(known_verifiers)):
         raise ValueError(
             f"{path}: {name}.verifiers: no such verifier: {unknown}; there are "
-            f"{sorted(known_verifiers)}"
+            f"{sorted(known_verifiers)}{did_you_mean(unknown[0], known_verifiers)}"
         )
 
 

@@ -77,7 +77,9 @@ def stored_files(folder: Path) -> list[Path]:
         StoreError: the folder is not there.
     """
     if not folder.is_dir():
-        raise StoreError(f"{folder}: no such folder; VERIFIER_STORE makes one of verdicts")
+        raise StoreError(
+            f"{folder}: no such folder; a service keeps its verdicts in that of VERIFIER_STORE"
+        )
     return sorted(folder.glob(f"{PREFIX}*{SUFFIX}"))
 
 
