@@ -142,7 +142,7 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="no such folder; VERIFIER_STORE makes one"):
+    with pytest.raises(StoreError, match="no such folder; a service keeps its verdicts"):
         stored_files(tmp_path / "none")
 
 
