@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from verifier_service.mathematics.sentences_in_other_languages import is_bounded_elsewhere
+
 MAX_DENIAL_CHARACTERS = 60
 """Longest text before the announcement of an answer in which a denial of it is sought."""
 
@@ -33,7 +35,7 @@ _ARTICLES = r"(?:[ ]+(?:the|an?|my|our|your|final))*"
 # the answer is`, the `if the ` of `if the answer is`.
 # Nothing that ends a clause may come between: `I am not sure, but the answer is 5` denies nothing.
 _DISOWNING = (
-    rf"(?:\b(?:wrong|incorrect|{_WRONG_IN_OTHER_LANGUAGES})"
+    rf"(?:\b(?:wrong|incorrect|naive|tempting|trap|{_WRONG_IN_OTHER_LANGUAGES})"
     rf"|\b(?:wrong|incorrect|false)[ ]+(?:to[ ]+{_CLAIM}(?:[ ]+that)?|that){_ARTICLES}"
     rf"|\b{_DOUBT}(?:s|ed|ful)?(?:[ ]+that)?{_ARTICLES}"
     rf"|(?:\bnot|\bcannot|n['’]t)[ ]+(?:be[ ]+)?{_CLAIM}(?:[ ]+(?:that|if|whether))?{_ARTICLES}"
@@ -104,10 +106,29 @@ _WEAKENING = re.compile(
     r"|(?:rule[sd]?|ruling)[ ]+out|exclud(?:e[sd]?|ing)"
     r"|\b(?:we|I)[ ]+(?:can[ ]+|must[ ]+)?(?:eliminate|reject|discard)(?:e?d)?"
     r"|\A(?:above|below|under|over|beyond)|impossible[ ]+to[ ]+(?:get|be|have|reach)"
-    r"|(?:might|could|may)[ ]+(?:also[ ]+)?be|perhaps|maybe|possibly"
+    r"|(?:might|could|may)[ ]+(?:also[ ]+)?be|might[ ]+[a-z]{2,12}|perhaps|maybe|possibly"
     r"|would[ ]+have[ ]+been|\bwere\b[^.\n]{0,40}\bwould[ ]+be"
     r"|between[ ]+\S{1,30}[ ]+and)[ ]+(?:the[ ]+number[ ]+)?[$*(]*)$"
     r"|(?:可能|也许|或许|大于|小于|多于|少于|超过|不足|低于|高于)(?:是|为|等于)?[\s$*(]{0,4}$",
+    re.IGNORECASE,
+)
+# Words right before a number that call it what others get wrong: `A common mistake is to answer `,
+# `It would be a mistake to say `, `Many students guess `, `The naive guess is `.
+_MISTAKEN = re.compile(
+    r"\b(?:(?:common|typical|frequent|usual|classic|careless)[ ](?:mistake|error|trap|pitfall)s?[ ]"
+    r"(?:is|was|would[ ]be|gives?|yields?|leads?[ ]to)[ ](?:to[ ]\w{2,12}[ ]|\w{2,12}ing[ ])?"
+    r"|a[ ]mistake[ ]to[ ]\w{2,12}[ ](?:that[ ])?"
+    r"|(?:many|some|most)[ ](?:students|people|solvers)[ ](?:\w{2,12}[ ])?"
+    r"(?:answer(?:ed)?|guess(?:ed)?|say|said|think|thought|believed?|claim(?:ed)?)[ ](?:that[ ])?"
+    r"|(?:naive|tempting|trap)[ ](?:guess|value|result)(?:[ ]is|:)[ ])"
+    r"(?:(?:it|the[ ]answer)[ ]is[ ])?[$*(]*$",
+    re.IGNORECASE,
+)
+# Words right behind a number that make it a bound of the value: ` or more`, `$ or fewer eggs`.
+_OPEN_BEHIND = re.compile(
+    r"(?<!,)[$*)]{0,4}(?:[ ][a-z]{2,12})?[ ](?:or[ ](?:less|fewer|above|below|over|under|greater"
+    r"|higher|lower|more(?![ ](?:precisely|exactly|simply|generally))|so(?=[.!*]|$))"
+    r"|and[ ](?:more|up)(?=[.!*]|$))\b(?![ ]than\b)",
     re.IGNORECASE,
 )
 # Words right before a box that deny it or doubt it: `is not `, `anything but `, `Wrong answer: `.
@@ -183,7 +204,9 @@ def is_no_statement(line: str, start: int, end: int) -> bool:
     False
     """
     before = line[max(0, start - MAX_DENIAL_CHARACTERS) : start]
-    if _WEAKENING.search(before) or _SUPPOSED.search(before):
+    if _WEAKENING.search(before) or _SUPPOSED.search(before) or _MISTAKEN.search(before):
+        return True
+    if _OPEN_BEHIND.match(line, end) or is_bounded_elsewhere(before, line[end : end + 20]):
         return True
     return _ASKED.match(line, end) is not None and _QUESTION.search(before) is not None
 
