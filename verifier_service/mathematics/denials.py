@@ -695,9 +695,19 @@ _REJECTED_IN_CHINESE = (
     rf"|{_CHINESE_OPTION}\s?(?:[选選]?[项項])?(?:[是为為]|被)?"
     r"(?:错误|錯誤|错|錯|不对(?!称)|不對(?!稱)|不正确|不正確|不成立|排除)的?"
 )
+# Words before an option that except or refuse it: `everything but `, `It is false that `, and those
+# around one: `The claim that B is right is wrong`. `All but B are wrong` chooses B.
+_EXCEPTED = (
+    r"(?i:\b(?:every(?:thing|one)?|any(?:thing|one)?|all)(?:\s+(?!but\b)\w{1,12}){0,3}\s+"
+    rf"(?:but|except(?:\s+for)?)\s+){_OPTIONS}"
+    r"(?!(?i:[^.,;\n]{0,40}\b(?:wrong|false|incorrect|fail|eliminated|excluded|ruled)\b))"
+    r"|(?i:\b(?:false|untrue|wrong|incorrect)\s+(?:that|to\s+(?:say|think|claim)(?:\s+that)?)\s+)"
+    rf"{_OPTIONS}|(?i:\b(?:statement|claim|idea|belief|assumption)\s+that\s+){_OPTIONS}"
+    r"(?=[^.\n]{1,60}\s(?i:is|was)\s+(?i:false|untrue|wrong|incorrect|mistaken)\b)"
+)
 # Options with the words that reject them: `ruling out A and C`, `not (B)`, `B is wrong`.
 REJECTED_OPTION = re.compile(
-    rf"{_REJECTED_IN_CHINESE}"
+    rf"{_REJECTED_IN_CHINESE}|{_EXCEPTED}"
     rf"|(?i:{_DISOWNING}(?:final[ ])?(?:option|choice|answer)s?(?:\s*(?:is|are|:))?\s*){_OPTIONS}"
     rf"|(?i:\b(?:reject|eliminat|exclud|discard)(?:e?[sd]|e|ing)?\s+|\brul(?:e[sd]?|ing)\s+out\s+)"
     rf"{_OPTIONS}"
