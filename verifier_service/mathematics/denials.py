@@ -377,12 +377,14 @@ _DOUBTED = re.compile(
     re.IGNORECASE,
 )
 # Another value in the place of an answer, right behind it: `Actually, it is 42.`, `Update: the
-# answer is 42.`
+# answer is 42.`, the ` but I get 42.` of `They say \boxed{41} but I get 42.`
 _REPLACED = re.compile(
     rf"{_BETWEEN}(?:(?:{_THOUGHT}|(?:update|correction|edit|erratum)\s*[:.,]\s*){{1,3}}"
     r"(?:(?:it|that|this|[a-zA-Z]|(?:the|my)\s+(?:(?:correct|right|final|actual|real|true|new)\s+)*"
     r"answer)\s{0,3}(?:\s(?:is|equals|should\s+be|must\s+be)|['’]s\b|=)|it\s+should\s+have\s+been)"
-    r"|(?:correction|edit|erratum)\s*:)\s{0,3}:?\s{0,3}"
+    r"|(?:correction|edit|erratum)\s*:"
+    r"|,?\s{1,3}but\s+(?:(?:I|we)\s+(?:calculated?|computed?|g[eo]t|f(?:in|oun)d|obtain(?:ed)?)"
+    r"|(?:it|that)\s+is|the\s+(?:(?:correct|right|true|real|actual)\s+){1,2}(?:answer|value)\s+is))\s{0,3}:?\s{0,3}"
     r"(?:actually\s+|really\s+)?[$*(\\\[]{0,4}(?P<value>[-−]?\d[\d.,/]*(?<![.,]))"
     r"[$*)\]\\]{0,4}(?:\s+(?!more|less|fewer|times|of|percent)[a-z]+)?\s*(?:[.!\n]|\Z)",
     re.IGNORECASE,
@@ -536,6 +538,52 @@ def is_withdrawn(text: str, position: int, answer: str = "") -> bool:
     if doubt is None and not _NOUGHT.search(answer):
         doubt = _UNFIT_SENTENCE.match(text, position)
     return doubt is not None and not _comes_back(text, doubt.end(), answer)
+
+
+def value_instead(text: str, position: int) -> str | None:
+    """The value that replaces an answer at a position, where the text ends with it.
+
+    >>> value_instead("The answer is 7. Wait, it is 9.", 14)
+    '9'
+    >>> value_instead("The answer is 7. Wait, it is 9. Or 8.", 14) is None
+    True
+    """
+    end = _END.search(text, position, position + _MAX_SENTENCE)
+    replaced = _REPLACED.match(text, end.start()) if end else None
+    if replaced is None or text[replaced.end() :].strip():
+        return None
+    return replaced["value"]
+
+
+# A number that a later sentence denies: `x = 7 is not the answer`, `$x = 7$ does not work`.
+_DENIED_LATER = re.compile(
+    r"(?<![\w.,/^+*=−-])\$?(?:(?P<name>[a-zA-Z])\s?=\s?)?(?P<value>[-−]?\d{1,30}(?:\.\d{1,30})?)\$?\s"
+    r"(?:(?:is|was)(?:\snot|n['’]t)\sthe\s(?:(?:correct|right|final)\s)?answer\b(?!\sto\b)"
+    r"|(?P<solves>(?:is|was)(?:\snot|n['’]t)\san?\s(?:valid\s)?(?:solution|root)\b"
+    r"|(?:does|did)(?:\snot|n['’]t)\s(?:work|satisfy)\b|fails\b))"
+)
+_SIGNED_NUMBER = re.compile(r"[-−]?\d+(?:\.\d+)?")
+
+
+def is_denied_later(text: str, position: int, answer: str) -> bool:
+    """Whether the text behind a position says of the one number of an answer that it is not it.
+
+    A number that solves nothing must have its name: 4 may count solutions, and be none of them.
+
+    >>> is_denied_later("So x = 7. Check: x = 7 fails.", 9, "x = 7")
+    True
+    >>> is_denied_later("There are 4. Note that x = 4 fails.", 12, "4")
+    False
+    """
+    if answer.count("=") > 1 or len(numbers := _SIGNED_NUMBER.findall(answer)) != 1:
+        return False
+    named = answer.replace(" ", "")
+    return any(
+        match["value"] == numbers[0]
+        and (match["solves"] is None or (match["name"] and f"{match['name']}=" in named))
+        and not _comes_back(text, match.end(), answer)
+        for match in _DENIED_LATER.finditer(text, position)
+    )
 
 
 def has_value(text: str, value: str) -> bool:
