@@ -111,8 +111,8 @@ _VERDICT_FIRST = re.compile(
 
 def last_number(line: str) -> Extraction | None:
     """The number, formula or list with which a line of prose ends."""
-    if (chance := _CHANCE.search(line, max(0, len(line) - MAX_BARE_CHARACTERS))) is not None:
-        return Extraction("last_expression", (chance[1] or chance[2],))
+    if (end := _statement_at_end(line)) is not None:
+        return Extraction("last_expression", (end,))
     sentences = SENTENCE.split(line)
     if len(sentences) > 1 and breaks_off(sentences[-1]) and not NUMBER.search(sentences[-1]):
         return None
@@ -167,6 +167,20 @@ def last_number(line: str) -> Extraction | None:
     return Extraction("last_expression", tuple(statements), "or" if len(statements) > 1 else "list")
 
 
+def _statement_at_end(line: str) -> str | None:
+    """The end of a line that states several numbers at once, or the bound of a letter.
+
+    >>> _statement_at_end("It has a 1 in 6 chance."), _statement_at_end("So x is less than 3.")
+    ('1 in 6', 'x is less than 3')
+    >>> _statement_at_end("They meet at (2, -1) and (3, 4).")
+    '(2, -1) and (3, 4)'
+    """
+    begin = max(0, len(line) - MAX_BARE_CHARACTERS)
+    found = (pattern.search(line, begin) for pattern in (_CHANCE, _POINTS, _BOUNDED_LETTER))
+    match = next(filter(None, found), None)
+    return match[match.lastindex or 0] if match else None
+
+
 # A word that makes the number behind it a label: the `Step ` of `Step 3`, the `Confidence: `.
 _LABEL = re.compile(
     r"(?:(?:step|case|equation|problem|question|figure|part|theorem|lemma|example|exercise"
@@ -187,11 +201,23 @@ _MINUS = re.compile(
     r"(?P<leads>\b(?:to|is|was|be|are|equals?|exactly)\s+)(?:minus|negative)\s+(?=[$€£]?\d)",
     re.IGNORECASE,
 )
-# A chance at the end of a line: `The probability is 1 in 8.`, `There is a 1 in 8 chance.`
+# A chance at the end of a line: `The probability is 1 out of 8.`, `There is a 1 in 8 chance.`
 _CHANCE = re.compile(
     r"\b(?:chance|probability|odds|likelihood)\s(?:[a-z]{1,12}\s){0,6}(?:is|are)\s"
-    r"(\d{1,9}\sin\s\d{1,9})[.!]?\s{0,9}\Z"
-    r"|\b(?:is|has|have)\san?\s(\d{1,9}\sin\s\d{1,9})\s(?:chance|probability)[.!]?\s{0,9}\Z",
+    r"(\d{1,9}\s(?:in|out\sof)\s\d{1,9})[.!]?\s{0,9}\Z"
+    r"|\b(?:is|has|have)\san?\s(\d{1,9}\s(?:in|out\sof)\s\d{1,9})\s(?:chance|probability)[.!]?\s{0,9}\Z",
+    re.IGNORECASE,
+)
+_POINT = r"\([-−]?\d[\d./]{0,20}(?:,\s?[-−]?\d[\d./]{0,20}){1,5}\)"
+# Points at the end of a line: the `(2, -1) and (3, 4)` of `The points are (2, -1) and (3, 4).`
+_POINTS = re.compile(
+    rf"\b(?:are|at|points?|solutions?|vertices|pairs?|triples?):?\s"
+    rf"({_POINT}(?:(?:,\s?|,?\s(?:and|&)\s){_POINT}){{1,12}})[.!]?\s{{0,9}}\Z"
+)
+# A bound of a letter that is a whole line: `So x is greater than 3.`
+_BOUNDED_LETTER = re.compile(
+    r"\A(?:(?:so|thus|hence|therefore),?\s)?((?-i:[a-z])\s(?:is|must\sbe)\s(?:(?:greater|less)\sthan"
+    r"(?:\sor\sequal\sto)?|at\s(?:least|most))\s[-−]?\d[\d./]{0,20}(?<!\.))\.?\s{0,9}\Z",
     re.IGNORECASE,
 )
 # Two signs for one number: the `plus or minus` of `It is plus or minus 5`.
