@@ -9,7 +9,7 @@ import pytest
 
 from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
-from verifier_service.mathematics.denials import is_no_statement
+from verifier_service.mathematics.denials import is_about_the_answer, is_no_statement
 from verifier_service.verifiers.accuracy import Accuracy
 
 PAIRS = [
@@ -37,6 +37,19 @@ PAIRS = [
     ("It would be a mistake to answer 42.", "Without a mistake we get 42."),
     ("Many students answer 42.", "Many students answer in haste, but the answer is 42."),
     ("The naive answer is 42.", "The naive answer is 41, but the answer is 42."),
+    ("The grader expects 42.", "The grader expects a number, 42."),
+    ("The reference answer is 42. I get 8.", "With reference to step 2, the answer is 42."),
+    ("The student's answer is 42.", "The student's answer is 8, but the correct answer is 42."),
+    # Numbers that only have to do with the answer
+    ("The answer minus one is 42.", "Minus one, the sum is 42."),
+    ("The answer squared is 42.", "Squared, it is 42."),
+    ("Twice the result is 42.", "Twice 21 is 42, so the result is 42."),
+    ("The nearest integer below the answer is 42.", "Of the integers below 43, the answer is 42."),
+    ("The answer's last digit is 42.", "The last of the answer's digits is 2: the answer is 42."),
+    ("The answer has 42 digits.", "The answer has been found: 42."),
+    ("Multiply the answer by 42.", "Multiply 6 by 7 to get 42."),
+    ("The answer ≠ 42.", "The answer = 42."),
+    ("The answer is 42... no 8.", "The answer is 42... no doubt."),
     ("A trap answer: 42", "Avoiding the trap, the answer: 42"),
 ]
 
@@ -45,6 +58,11 @@ PAIRS = [
 def test_a_bound_and_a_mistake_are_no_answers(wrong: str, right: str) -> None:
     assert _score("42", wrong) == 0.0
     assert _score("42", right) == 1.0
+
+
+@pytest.mark.parametrize("piece", ["the answer's ", "add ", "half of the answer ", "the answer "])
+def test_sentences_about_the_answer_take_linear_time(piece: str) -> None:
+    assert_linear(is_about_the_answer, piece)
 
 
 @pytest.mark.parametrize(

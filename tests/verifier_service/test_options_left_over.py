@@ -23,6 +23,10 @@ RIGHT = [
     "That leaves B as the answer.",
     "Only B remains.",
     "Not A but B.",
+    "Many people choose A. I choose B.",
+    "The trap answer is A. The answer is B.",
+    r"\boxed{B}, although A is tempting.",
+    "Answer: B\n\nIf it is not clear why, ask me.",
     "None of the options but B is correct.",
     "The answer is A. Wait, no: B.",
     "The answer is A. Actually, it is B.",
@@ -41,6 +45,14 @@ WRONG = [
     "A or C, so B might be right.",
     "That leaves A or B.",
     "If A fails, that leaves B.",
+    "Many people choose B.",
+    "A common mistake is to choose B.",
+    "It is tempting to choose B.",
+    "You might choose B.",
+    "The trap answer is B.",
+    r"\boxed{B} ... but the right option is C.",
+    r"\boxed{B}, although C is right.",
+    "Answer: B\n\nIf it is not accepted, C.",
 ]
 
 
@@ -60,6 +72,8 @@ def test_an_option_that_is_excepted_or_replaced_does_not(text: str) -> None:
     [
         ("Everything except Nice", "Nice"),
         ("Anywhere but Nice.", "It is nowhere else, so Nice."),
+        ("Unlike Nice", "It has a beach, unlike others: Nice"),
+        ("North of Nice", "It lies at the sea: Nice"),
         ("Near Nice", "It is near the coast: Nice"),
     ],
 )

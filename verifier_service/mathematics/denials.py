@@ -17,7 +17,7 @@ def is_disowned(announcement: re.Match[str]) -> bool:
     begin = max(begin, text.rfind("\n", begin, announcement.end() - 1) + 1)
     if _REMAINING.search(text, begin, end) and _SEVERAL_WRONG.match(text, end):
         return True
-    if "answer" in announcement[0].lower() and _OF_THE_ANSWER.search(text, begin, end):
+    if _ANSWER_OR_RESULT.search(announcement[0]) and _OF_THE_ANSWER.search(text, begin, end):
         return True
     is_denied = _DISOWNED.search(text, begin, end) is not None
     return is_denied and _COUNTED.search(text, begin, end) is None
@@ -30,12 +30,14 @@ _CLAIM = (
 _DOUBT = r"(?<!no )(?<!without )(?<!without a )doubt"
 # "Wrong" before a noun in other languages: `Неправильный ответ`, `गलत उत्तर`.
 _WRONG_IN_OTHER_LANGUAGES = r"неправильн\w{1,2}|неверн\w{2}|невірн\w|хибн\w|falsche|गलत|ভুল|తప్పు"
+# Words for another's answer, right before `answer is`: `The reference `, `The grader's `.
+_NOT_OURS = r"reference|(?:grader|student|user|textbook|book|author)['’]s"
 _ARTICLES = r"(?:[ ]+(?:the|an?|my|our|your|final))*"
 # A denial or a condition right before `answer is 5`: `n't think that the ` in `I don't think that
 # the answer is`, the `if the ` of `if the answer is`.
 # Nothing that ends a clause may come between: `I am not sure, but the answer is 5` denies nothing.
 _DISOWNING = (
-    rf"(?:\b(?:wrong|incorrect|naive|tempting|trap|{_WRONG_IN_OTHER_LANGUAGES})"
+    rf"(?:\b(?:wrong|incorrect|naive|tempting|trap|{_NOT_OURS}|{_WRONG_IN_OTHER_LANGUAGES})"
     rf"|\b(?:wrong|incorrect|false)[ ]+(?:to[ ]+{_CLAIM}(?:[ ]+that)?|that){_ARTICLES}"
     rf"|\b{_DOUBT}(?:s|ed|ful)?(?:[ ]+that)?{_ARTICLES}"
     rf"|(?:\bnot|\bcannot|n['’]t)[ ]+(?:be[ ]+)?{_CLAIM}(?:[ ]+(?:that|if|whether))?{_ARTICLES}"
@@ -53,9 +55,11 @@ _DISOWNED = re.compile(_DISOWNING + "$", re.IGNORECASE)
 _OF_THE_ANSWER = re.compile(
     r"\b(?:twice|thrice|double|triple|half(?:[ ]of)?"
     r"|(?:square|cube|root|negative|opposite|reciprocal|inverse|digits?)[ ]of"
+    r"|(?:integer|number)[ ](?:below|above|before|after)"
     r"|(?:more|less|fewer)[ ]than)[ ](?:the|my|our)[ ](?:final[ ])?\Z",
     re.IGNORECASE,
 )
+_ANSWER_OR_RESULT = re.compile("answer|result", re.IGNORECASE)
 # A word for all options but the answer, and what is said of them: `other `, `options: B is wrong`.
 _REMAINING = re.compile(r"\b(?:other|remaining)[ *_]+$", re.IGNORECASE)
 _SEVERAL_WRONG = re.compile(
@@ -109,17 +113,20 @@ _WEAKENING = re.compile(
     r"|(?:might|could|may)[ ]+(?:also[ ]+)?be|might[ ]+[a-z]{2,12}|perhaps|maybe|possibly"
     r"|would[ ]+have[ ]+been|\bwere\b[^.\n]{0,40}\bwould[ ]+be"
     r"|between[ ]+\S{1,30}[ ]+and)[ ]+(?:the[ ]+number[ ]+)?[$*(]*)$"
+    r"|(?:≠|\\neq?)[ ]?[$*(]*$"
     r"|(?:可能|也许|或许|大于|小于|多于|少于|超过|不足|低于|高于)(?:是|为|等于)?[\s$*(]{0,4}$",
     re.IGNORECASE,
 )
 # Words right before a number that call it what others get wrong: `A common mistake is to answer `,
-# `It would be a mistake to say `, `Many students guess `, `The naive guess is `.
+# `It would be a mistake to say `, `Many students guess `, `The grader expects `.
 _MISTAKEN = re.compile(
     r"\b(?:(?:common|typical|frequent|usual|classic|careless)[ ](?:mistake|error|trap|pitfall)s?[ ]"
     r"(?:is|was|would[ ]be|gives?|yields?|leads?[ ]to)[ ](?:to[ ]\w{2,12}[ ]|\w{2,12}ing[ ])?"
     r"|a[ ]mistake[ ]to[ ]\w{2,12}[ ](?:that[ ])?"
     r"|(?:many|some|most)[ ](?:students|people|solvers)[ ](?:\w{2,12}[ ])?"
     r"(?:answer(?:ed)?|guess(?:ed)?|say|said|think|thought|believed?|claim(?:ed)?)[ ](?:that[ ])?"
+    r"|\b(?:grader|examiner|verifier|answer[ ]key|textbook)[ ](?:expects?|wants?|says|claims?)[ ]"
+    r"(?:that[ ])?"
     r"|(?:naive|tempting|trap)[ ](?:guess|value|result)(?:[ ]is|:)[ ])"
     r"(?:(?:it|the[ ]answer)[ ]is[ ])?[$*(]*$",
     re.IGNORECASE,
@@ -209,6 +216,27 @@ def is_no_statement(line: str, start: int, end: int) -> bool:
     if _OPEN_BEHIND.match(line, end) or is_bounded_elsewhere(before, line[end : end + 20]):
         return True
     return _ASKED.match(line, end) is not None and _QUESTION.search(before) is not None
+
+
+# A sentence about another number than the answer: `The answer minus one is 9`, `The answer's last
+# digit is 9`, `The answer has 9 digits`, `Multiply the answer by 9`.
+_ABOUT_THE_ANSWER = re.compile(
+    r"\b(?:the|my|our)\s(?:(?:final|correct)\s)?(?:answer|result)"
+    r"(?:['’]s\s[^.\n]{1,40}?\s(?:is|are)|\s(?:minus|plus|times)\s\w{1,12}\s(?:is|equals)"
+    r"|\s(?:squared|cubed|doubled|tripled|halved)\s(?:is|equals))\s"
+    r"|\bthe\sanswer\s(?:has|starts\swith|ends\s(?:with|in)|begins\swith)\s(?:exactly\s)?\d"
+    r"|\b(?:multiply|divide|add|subtract)(?:ing)?\b[^.\n]{0,40}\bthe\sanswer\b",
+    re.IGNORECASE,
+)
+
+
+def is_about_the_answer(sentence: str) -> bool:
+    """Whether a sentence states a number that only has to do with the answer.
+
+    >>> is_about_the_answer("The answer has 9 digits."), is_about_the_answer("So the answer is 9.")
+    (True, False)
+    """
+    return _ABOUT_THE_ANSWER.search(sentence) is not None
 
 
 def is_unstated(text: str, start: int, end: int) -> bool:
@@ -355,6 +383,7 @@ _SECOND_THOUGHT = re.compile(
     rf"{_BETWEEN}(?:(?:{_THOUGHT}){{1,3}}(?:I\s+(?:made|was|have|got)\b[^.\n]{{0,30}}"
     r"\b(?:wrong|mistake|mistaken|error)|no(?:[,:;.—-]+\s+|\s+(?=it\b|that\b|this\b|the\b))"
     r"(?!(?:that|this|it|I)\b[^.\n]{0,10}\b(?:right|correct|fine|ok)|changes?\b))"
+    r"|(?<=\.\.\.)\s?no\s+-?[$\d\\]|(?<=…)\s?no\s+-?[$\d\\]"
     r"|(?:(?:[-–—]+>?|→)\s?)?(?:no|oops)[,:]\s+-?[$\d\\]|no,?\s+wait[\s.,!…]*\Z|scratch\s+that\b|(?:or\s+)?I\s+meant?\b[,:]?\s+-?[$\d\\]"
     r"|(?:sorry|oops)[,.!]*\s+I\s+meant?\b)",
     re.IGNORECASE,
@@ -744,7 +773,8 @@ _REJECTED_IN_CHINESE = (
     r"(?:错误|錯誤|错|錯|不对(?!称)|不對(?!稱)|不正确|不正確|不成立|排除)的?"
 )
 # Words before an option that except or refuse it: `everything but `, `It is false that `, and those
-# around one: `The claim that B is right is wrong`. `All but B are wrong` chooses B.
+# around one: `The claim that B is right is wrong`; and those that say who errs: `Many people choose
+# `. `All but B are wrong` chooses B.
 _EXCEPTED = (
     r"(?i:\b(?:every(?:thing|one)?|any(?:thing|one)?|all)(?:\s+(?!but\b)\w{1,12}){0,3}\s+"
     rf"(?:but|except(?:\s+for)?)\s+){_OPTIONS}"
@@ -752,6 +782,8 @@ _EXCEPTED = (
     r"|(?i:\b(?:false|untrue|wrong|incorrect)\s+(?:that|to\s+(?:say|think|claim)(?:\s+that)?)\s+)"
     rf"{_OPTIONS}|(?i:\b(?:statement|claim|idea|belief|assumption)\s+that\s+){_OPTIONS}"
     r"(?=[^.\n]{1,60}\s(?i:is|was)\s+(?i:false|untrue|wrong|incorrect|mistaken)\b)"
+    rf"|(?i:\b(?:people|students|others|candidates|idiots?|fools?|tempt(?:ing|ed)|mistake|error|you)\s+"
+    rf"(?:\w{{1,12}}\s+){{0,2}}(?:choose|pick|select|chose|answer|say)s?\s+){_OPTIONS}"
 )
 # Options with the words that reject them: `ruling out A and C`, `not (B)`, `B is wrong`.
 REJECTED_OPTION = re.compile(

@@ -24,7 +24,12 @@ from verifier_service.mathematics.closing_remarks import without_remarks
 from verifier_service.mathematics.closing_statement import NOTHING
 from verifier_service.mathematics.closing_units import alternative, closing_amount, unit_behind
 from verifier_service.mathematics.closing_words import stated_words
-from verifier_service.mathematics.denials import is_no_statement, is_withdrawn, offered_in_line
+from verifier_service.mathematics.denials import (
+    is_about_the_answer,
+    is_no_statement,
+    is_withdrawn,
+    offered_in_line,
+)
 from verifier_service.mathematics.extracted_answer import Extraction
 from verifier_service.mathematics.markdown import closing_line, without_marks
 from verifier_service.mathematics.option_letters import chosen_letters
@@ -45,7 +50,7 @@ def last_expression(text: str) -> Extraction | None:
     if choices is not None:
         return choices
     *earlier, sentence = SENTENCE.split(line)
-    if plans(sentence):
+    if plans(sentence) or is_about_the_answer(sentence):
         return Extraction("last_expression", NOTHING)
     concludes = bool(earlier) and _STATES_RESULT.match(sentence) is not None
     if REFUSED.search(sentence if concludes else line):

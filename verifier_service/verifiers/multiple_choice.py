@@ -279,11 +279,14 @@ def _with_plain_letters(text: str) -> str:
 
 # A later line that offers another option: `Alternatively, C.`.
 _OFFER = re.compile(r"^(?=[ \t]*(?:or|alternatively|maybe|perhaps|possibly)\b).*", re.I | re.M)
-# Words that name one more option: `B is also right`, `If wrong, B.`, `Second choice: B`.
+# Words that name one more option: `B is also right`, `If wrong, B.`, `but the right one is B`.
 _ALSO = re.compile(
     r"\b([A-Z])\)?\s+is\s+(?:also|equally)\s+(?:right|correct|true|possible|acceptable)\b"
-    r"|\b[Ii]f\s+(?:\w+\s+){0,3}(?:wrong|incorrect),?\s+(?:then\s+)?\(?([A-HJ-Z])\b"
+    r"|\b[Ii]f\s+(?:\w+\s+){0,3}(?:wrong|incorrect|rejected|refused|not\s+(?:accepted|right|correct)),?\s+(?:then\s+)?\(?([A-HJ-Z])\b"
     r"|\b(?:[Ss]econd|[Oo]ther|[Nn]ext|[Bb]ackup)\s+(?:choice|answer|guess|option):?\s*\(?([A-Z])\b"
+    r"|\b(?:but|however|although|though),?\s+(?:the\s+)?(?:right|correct|true|actual)\s+"
+    r"(?:option|choice|answer|one|letter)\s+is\s+\(?([A-Z])\b"
+    r"|\b(?:but|although|though|while)\s+\(?([A-Z])\)?\s+is\s+(?:the\s+)?(?:right|correct|better|best)\b"
 )
 # A letter in brackets right behind a statement, at the end of its line: the ` (B)` of
 # `\boxed{5} (B)`.
@@ -433,7 +436,9 @@ MAX_CASES_CHARACTERS = 1000
 
 def _letter_at_end(line: str) -> str | None:
     """The letter that a line calls the answer at its end, unless it names another one beside."""
-    match = _LETTER_AT_END.search(line)
+    from verifier_service.mathematics.denials import REJECTED_OPTION  # noqa: PLC0415
+
+    match = _LETTER_AT_END.search(REJECTED_OPTION.sub(" ", line))
     if match is None or _DOUBT.search(line) or (match["bold"] and _REFUSAL.search(line)):
         return None
     letter = match["behind"] or match["before"] or match["bold"]
@@ -577,7 +582,7 @@ def _text_at_end(line: str, folded: str, choices: Mapping[str, str]) -> str | No
 
 # Words right before a value that bound, deny, doubt or change it: `less than `, `half of `, `大于`.
 _BOUNDS = re.compile(
-    r"(?:\b(?:except(?:\s+for)?|(?:thing|where|one|all)\s+but|besides|near|outside|twice|thrice|double"
+    r"(?:\b(?:except(?:\s+for)?|(?:thing|where|one|all)\s+but|besides|near|unlike|outside|(?:north|south|east|west)\s+of|twice|thrice|double"
     r"|triple|half|negative|(?:half|square|cube|root|reciprocal|inverse|opposite)\s+of)"
     r"|(?:every|any)(?:thing|one|where)\s+but)\s?\Z|"
     r"(?:\b(?:than|least|most|below|above|under|over|exceeds?)|[<>\u2264\u2265\u2260]"
