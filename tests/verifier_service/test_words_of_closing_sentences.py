@@ -36,6 +36,8 @@ RIGHT = [
     # Remarks
     ("16", "In total: 8 + 8 = 16 (8 from each half)."),
     ("16", "There are 16 ways (8 for each colour)."),
+    ("x = 1", r"\boxed{x = 1 \text{ (double root)}}"),
+    ("1", r"\boxed{1 \text{ (with multiplicity 2)}}"),
     # Fenced values
     ("[1, 2, 3]", "The list is:\n```python\n[1, 2, 3]\n```"),
     # Signs of logic
@@ -59,6 +61,8 @@ WRONG = [
     ("3", "So x is greater than 3."),
     ("x > 3", "So x is at least 3."),
     ("8", "In total: 8 + 8 = 16 (8 from each half)."),
+    ("1", r"\boxed{1 \text{ (double the radius)}}"),
+    ("2", r"\boxed{1 \text{ (with multiplicity 2)}}"),
     ("7", "```python\n3 + 4\n```"),
     ("7", "```python\nprint(7)\n```"),
     (r"p \land \neg q", r"$p \vee \lnot q$"),

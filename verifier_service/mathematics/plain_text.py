@@ -140,9 +140,14 @@ _LONE_REMARKS = (
     r"exact|verified|checked|proved|proven|simplified|reduced|minimum|maximum|minimal|maximal|only|"
     r"final|answer|solution|required|optimal|integer|constant|confirmed|correct"
 )
+# How often a root counts: `double root`, `with multiplicity 2`.
+_MULTIPLICITY = (
+    r"(?:an? )?(?:double|triple|repeated)(?:[ -](?:root|solution|zero))"
+    r"|(?:with |of )?multiplicity (?:\d|two|three)"
+)
 _REMARK_WORDS = (
-    rf"(?!(?:[a-z'’-]+[ ,]+)*(?:{_TELLING})\b)"
-    rf"(?:[a-z'’-]{{2,}}(?:[ ,]+[a-z'’-]+)*[ ,]+[a-z'’-]{{2,}}|{_LONE_REMARKS})"
+    rf"(?:{_MULTIPLICITY}|(?!(?:[a-z'’-]+[ ,]+)*(?:{_TELLING})\b)"
+    rf"(?:[a-z'’-]{{2,}}(?:[ ,]+[a-z'’-]+)*[ ,]+[a-z'’-]{{2,}}|{_LONE_REMARKS}))"
 )
 _TEXT = r"\\(?:text|textrm|textbf|textit|mathrm|mbox)\s*\{\s*"
 # A remark in brackets at the end of an answer, or a sign that ends a proof: `(as required)`,
@@ -158,8 +163,8 @@ _REMARK = re.compile(
 _CONTRAST = re.compile(
     r"(?<=[\d}])\s*(?:\\text\s*\{\s*)?\(\s*(?:and\s+)?not\s+\$?[-−]?\d[\d.,/]*\$?\s*\)\s*\}?[\s.]*$"
 )
-# The end of a remark: `d)`, `t})`, `d]}`, `\checkmark`, `✓`.
-_REMARK_END = re.compile(r"(?:[a-z]\s*[)\]}]|mark|square|Box|qed|[✓✔✅∎■])[)\]}\s.]*$")
+# The end of a remark: `d)`, `city 2)`, `t})`, `d]}`, `\checkmark`, `✓`.
+_REMARK_END = re.compile(r"(?:(?:[a-z]|city \d)\s*[)\]}]|mark|square|Box|qed|[✓✔✅∎■])[)\]}\s.]*$")
 
 # Texts in which a rewriting of words may apply.
 _MAY_HAVE_WORDS = re.compile(
