@@ -48,6 +48,8 @@ PAIRS = [
     ("The answer's last digit is 42.", "The last of the answer's digits is 2: the answer is 42."),
     ("The answer has 42 digits.", "The answer has been found: 42."),
     ("Multiply the answer by 42.", "Multiply 6 by 7 to get 42."),
+    ("Subtracting 42 gives the answer.", "Adding 2 to 40 gives the answer 42."),
+    ("The answer's square is 42.", "The answer's value is 42."),
     ("The answer ≠ 42.", "The answer = 42."),
     ("The answer is 42... no 8.", "The answer is 42... no doubt."),
     ("A trap answer: 42", "Avoiding the trap, the answer: 42"),

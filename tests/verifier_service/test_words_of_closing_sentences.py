@@ -11,7 +11,6 @@ from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
 from verifier_service.mathematics.closing_remarks import without_remarks
 from verifier_service.mathematics.last_line import last_expression
-from verifier_service.mathematics.markdown import closing_line
 from verifier_service.mathematics.plain_text import text_key
 from verifier_service.verifiers.accuracy import Accuracy
 
@@ -38,8 +37,6 @@ RIGHT = [
     ("16", "There are 16 ways (8 for each colour)."),
     ("x = 1", r"\boxed{x = 1 \text{ (double root)}}"),
     ("1", r"\boxed{1 \text{ (with multiplicity 2)}}"),
-    # Fenced values
-    ("[1, 2, 3]", "The list is:\n```python\n[1, 2, 3]\n```"),
     # Signs of logic
     (r"p \land \neg q", r"$p \wedge \lnot q$"),
     (r"p \to q", "p → q"),
@@ -63,8 +60,6 @@ WRONG = [
     ("8", "In total: 8 + 8 = 16 (8 from each half)."),
     ("1", r"\boxed{1 \text{ (double the radius)}}"),
     ("2", r"\boxed{1 \text{ (with multiplicity 2)}}"),
-    ("7", "```python\n3 + 4\n```"),
-    ("7", "```python\nprint(7)\n```"),
     (r"p \land \neg q", r"$p \vee \lnot q$"),
     (r"p \to q", "q → p"),
 ]
@@ -91,7 +86,6 @@ def test_closing_texts_take_linear_time(piece: str) -> None:
     assert_linear(without_remarks, piece)
 
 
-@pytest.mark.parametrize("piece", ["```python\n", "\\lnot", "1 "])
-def test_fences_and_signs_take_linear_time(piece: str) -> None:
-    assert_linear(closing_line, piece)
+@pytest.mark.parametrize("piece", ["\\lnot", "1 (double root) ", "→"])
+def test_keys_take_linear_time(piece: str) -> None:
     assert_linear(text_key, piece)

@@ -222,10 +222,11 @@ def is_no_statement(line: str, start: int, end: int) -> bool:
 # digit is 9`, `The answer has 9 digits`, `Multiply the answer by 9`.
 _ABOUT_THE_ANSWER = re.compile(
     r"\b(?:the|my|our)\s(?:(?:final|correct)\s)?(?:answer|result)"
-    r"(?:['’]s\s[^.\n]{1,40}?\s(?:is|are)|\s(?:minus|plus|times)\s\w{1,12}\s(?:is|equals)"
+    r"(?:['’]s\s(?!(?:exact\s|final\s|numerical\s)?value\b)[^.\n]{1,40}?\s(?:is|are)|\s(?:minus|plus|times)\s\w{1,12}\s(?:is|equals)"
     r"|\s(?:squared|cubed|doubled|tripled|halved)\s(?:is|equals))\s"
     r"|\bthe\sanswer\s(?:has|starts\swith|ends\s(?:with|in)|begins\swith)\s(?:exactly\s)?\d"
-    r"|\b(?:multiply|divide|add|subtract)(?:ing)?\b[^.\n]{0,40}\bthe\sanswer\b",
+    r"|\b(?:multiply|divid|add|subtract)(?:e|ing)?\s(?:[^\s.]{1,20}\s(?:to|from)\s)?the\sanswer\b"
+    r"|\b(?:add|subtract)ing\s[^\s.]{1,20}\s(?:gives|yields)\sthe\sanswer\W{0,3}\Z",
     re.IGNORECASE,
 )
 

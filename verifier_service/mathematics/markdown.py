@@ -34,11 +34,9 @@ _MAX_LISTED = 50
 # The first item of a numbered list: the `1. ` of `1. add 2 and 3\n2. subtract 1`.
 _FIRST_OF_LIST = re.compile(r"1[.)][ \t]+(?=\S[^\n]*\n\s*2[.)][ \t])")
 _FENCES = ("```", "~~~")
-# The language of a fenced block that holds no program, and the one line in it: `text\n18\n`. One of
-# Python that is nothing but numbers in brackets computes nothing: `python\n[1, 2]\n`.
+# The language of a fenced block that holds no program, and the one line in it: `text\n18\n`.
 _FENCED_LINE = re.compile(
-    r"(?:text|txt|plain|plaintext|math|latex|tex|markdown|md|json|answer|output"
-    r"|(?:python3?|py)(?=\s{1,9}[-\d\[({][-\d.,\s\[\](){}]{0,500}\Z))?[ \t]*\n"
+    r"(?:text|txt|plain|plaintext|math|latex|tex|markdown|md|json|answer|output)?[ \t]*\n"
     r"\s*(\S[^\n]*)\n\s*"
 )
 # The row below the head of a table: `|---|:-:|`.
