@@ -1030,8 +1030,9 @@ WRITTEN: dict[str, list[tuple[str, str, str]]] = {
         ("42", "If we had to guess, we would say so: \\boxed{42}.", EQUAL),
     ],
     "an announced answer that is corrected": [
-        ("42", "The answer is 42. Correction: 24.", "no_answer"),
-        ("42", "The answer is 42. Edit: it's 24.", "no_answer"),
+        ("42", "The answer is 42. Correction: 24.", DIFFERENT),
+        ("42", "The answer is 42. Edit: it's 24.", DIFFERENT),
+        ("24", "The answer is 42. Correction: 24.", EQUAL),
         ("42", "Some say 42. I disagree.", "no_answer"),
         ("42", "In example 42.", "no_answer"),
         ("42", "Assume for contradiction that x = 42.", "no_answer"),

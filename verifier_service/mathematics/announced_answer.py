@@ -17,6 +17,7 @@ from verifier_service.mathematics.denials import (
     is_taken_back,
     is_undone,
     offered_values,
+    value_instead,
 )
 from verifier_service.mathematics.extracted_answer import Extraction
 from verifier_service.mathematics.labelled_answers import (
@@ -75,7 +76,8 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     if (number := _LAST_NUMBER.fullmatch(text, position)) is not None:
         return Extraction("answer_phrase", (number[1],))
     if is_taken_back(text, position) or is_undone(text, position, announcement[0]):
-        return Extraction("answer_phrase", NOTHING)
+        instead = None if is_taken_back(text, position) else value_instead(text, position)
+        return Extraction("answer_phrase", NOTHING if instead is None else (instead,))
     plain = text[position : position + _MAX_OFFERING].replace("**", "")
     if (offered := offered_values(plain, 0)) is not None:
         return Extraction("answer_phrase", offered, "or")

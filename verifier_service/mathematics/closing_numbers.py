@@ -389,11 +389,12 @@ _THERE_IS = re.compile(
     r"|thousand|million|half|dozen|point)\b)[A-Za-z'’]+){1,4}\b[^\n]{0,300})",
     re.IGNORECASE,
 )
-# A bound of other things in such a sentence: `lower than 0.50`, `at least one`, `above $60`.
+# A bound of other things in such a sentence: `lower than 0.50`, `at least one`, `3 or more`.
 _BOUND = re.compile(
     r"\b(?:(?:more|less|fewer|greater|smaller|larger|bigger|higher|lower|longer|shorter|older|younger)\s+than"
     r"|at\s+(?:least|most)|above|below|over|under|exceeding)\s+(?:or\s+equal\s+to\s+)?"
-    rf"(?:[$€£]?\d[\d,]{{0,12}}(?:\.\d{{1,9}})?%?|{_SMALL_NUMBER}\b)",
+    rf"(?:[$€£]?\d[\d,]{{0,12}}(?:\.\d{{1,9}})?%?|{_SMALL_NUMBER}\b)"
+    rf"|\b(?:\d{{1,9}}|{_SMALL_NUMBER})\s+or\s+(?:more|less|fewer)\b",
     re.IGNORECASE,
 )
 

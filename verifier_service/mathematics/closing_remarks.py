@@ -32,10 +32,11 @@ _CHECK = re.compile(
     re.IGNORECASE,
 )
 # What a remark with a number may be: `half of 12`, `6 of them children`, `3 shirts and 2 pants`,
-# `27 °C`, `reject -5`.
+# `27 °C`, `reject -5`, `8 from each half`.
 _PARTS_IN_BRACKETS = (
     r"(?:half|twice|out|including|of\swhich|\d{1,9}\sof|reject|discard)\b[^()]*"
     r"|[-−]?\d[\d.,]{0,12}\s?°\s?[CF]"
+    r"|\d{1,9}\s(?:(?:[a-z]{1,12}\s)?(?:from|for|of|in|on|per|by|at)\s)?(?:each|every)(?:\s[a-z]{1,15}){0,2}"
     r"|\d{1,9}(?:\s[a-z]{1,15}){1,2}(?:,\s\d{1,9}(?:\s[a-z]{1,15}){1,2}){0,5}"
     r",?\sand\s\d{1,9}(?:\s[a-z]{1,15}){1,2}"
 )

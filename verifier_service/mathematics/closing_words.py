@@ -54,7 +54,7 @@ _FORMULA = re.compile(r"(?<![\w$\\])(?=\w*[0-9₀-₉])(?:\(?[A-Z][a-z]?\)?[0-9�
 _NONE = re.compile(
     r"(?P<subject>.*?)\b(?:has|have|had|there\s+(?:is|are|exists?)|admits?|possess(?:es)?)\s+"
     r"(?P<answer>(?:no(?:\s+(?:real|integer|rational|positive|complex|such|such\s+real))?"
-    r"|infinitely\s+many)\s+(?:solutions?|roots?|integers?|numbers?|values?|zeros?|intersections?))",
+    r"|infinite(?:ly\s+many)?)\s+(?:solutions?|roots?|integers?|numbers?|values?|zeros?|intersections?))",
     re.IGNORECASE,
 )
 # The same in Chinese: the `无解` of `方程无解`.
@@ -143,11 +143,15 @@ def _with_named_mathematics(line: str) -> str | None:
 
 def _yes_or_no(verdict: re.Match[str], rest: str, doubt: re.Pattern[str] = DOUBT) -> str | None:
     against = _AGAINST_YES if verdict["yes"] else _AGAINST_NO
-    if against.search(rest) or doubt.search(rest):
+    if against.search(rest) or doubt.search(_POSSIBLE.sub("", rest)):
         return None
     return "Yes" if verdict["yes"] else "No"
 
 
+# What a verdict says of a thing, which is no doubt: the `it is possible` of `Yes, it is possible.`
+_POSSIBLE = re.compile(
+    r"\b(?:it|this|that)(?:\s+is|['’]s)\s+(?:(?:indeed|always|not)\s+)?possible\b", re.IGNORECASE
+)
 # Words behind an announced `Yes` or `No` that take it back or bind it to something.
 _HALF = re.compile(
     r"\b(?:or|if|unless|but|although|though|however|except|maybe|perhaps|depend\w*)\b",

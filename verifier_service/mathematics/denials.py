@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from verifier_service.mathematics.sentences_in_other_languages import is_bounded_elsewhere
+
 MAX_DENIAL_CHARACTERS = 60
 """Longest text before the announcement of an answer in which a denial of it is sought."""
 
@@ -15,7 +17,7 @@ def is_disowned(announcement: re.Match[str]) -> bool:
     begin = max(begin, text.rfind("\n", begin, announcement.end() - 1) + 1)
     if _REMAINING.search(text, begin, end) and _SEVERAL_WRONG.match(text, end):
         return True
-    if "answer" in announcement[0].lower() and _OF_THE_ANSWER.search(text, begin, end):
+    if _ANSWER_OR_RESULT.search(announcement[0]) and _OF_THE_ANSWER.search(text, begin, end):
         return True
     is_denied = _DISOWNED.search(text, begin, end) is not None
     return is_denied and _COUNTED.search(text, begin, end) is None
@@ -28,12 +30,14 @@ _CLAIM = (
 _DOUBT = r"(?<!no )(?<!without )(?<!without a )doubt"
 # "Wrong" before a noun in other languages: `Неправильный ответ`, `गलत उत्तर`.
 _WRONG_IN_OTHER_LANGUAGES = r"неправильн\w{1,2}|неверн\w{2}|невірн\w|хибн\w|falsche|गलत|ভুল|తప్పు"
+# Words for another's answer, right before `answer is`: `The reference `, `The grader's `.
+_NOT_OURS = r"reference|(?:grader|student|user|textbook|book|author)['’]s"
 _ARTICLES = r"(?:[ ]+(?:the|an?|my|our|your|final))*"
 # A denial or a condition right before `answer is 5`: `n't think that the ` in `I don't think that
 # the answer is`, the `if the ` of `if the answer is`.
 # Nothing that ends a clause may come between: `I am not sure, but the answer is 5` denies nothing.
 _DISOWNING = (
-    rf"(?:\b(?:wrong|incorrect|{_WRONG_IN_OTHER_LANGUAGES})"
+    rf"(?:\b(?:wrong|incorrect|naive|tempting|trap|{_NOT_OURS}|{_WRONG_IN_OTHER_LANGUAGES})"
     rf"|\b(?:wrong|incorrect|false)[ ]+(?:to[ ]+{_CLAIM}(?:[ ]+that)?|that){_ARTICLES}"
     rf"|\b{_DOUBT}(?:s|ed|ful)?(?:[ ]+that)?{_ARTICLES}"
     rf"|(?:\bnot|\bcannot|n['’]t)[ ]+(?:be[ ]+)?{_CLAIM}(?:[ ]+(?:that|if|whether))?{_ARTICLES}"
@@ -51,9 +55,11 @@ _DISOWNED = re.compile(_DISOWNING + "$", re.IGNORECASE)
 _OF_THE_ANSWER = re.compile(
     r"\b(?:twice|thrice|double|triple|half(?:[ ]of)?"
     r"|(?:square|cube|root|negative|opposite|reciprocal|inverse|digits?)[ ]of"
+    r"|(?:integer|number)[ ](?:below|above|before|after)"
     r"|(?:more|less|fewer)[ ]than)[ ](?:the|my|our)[ ](?:final[ ])?\Z",
     re.IGNORECASE,
 )
+_ANSWER_OR_RESULT = re.compile("answer|result", re.IGNORECASE)
 # A word for all options but the answer, and what is said of them: `other `, `options: B is wrong`.
 _REMAINING = re.compile(r"\b(?:other|remaining)[ *_]+$", re.IGNORECASE)
 _SEVERAL_WRONG = re.compile(
@@ -104,10 +110,32 @@ _WEAKENING = re.compile(
     r"|(?:rule[sd]?|ruling)[ ]+out|exclud(?:e[sd]?|ing)"
     r"|\b(?:we|I)[ ]+(?:can[ ]+|must[ ]+)?(?:eliminate|reject|discard)(?:e?d)?"
     r"|\A(?:above|below|under|over|beyond)|impossible[ ]+to[ ]+(?:get|be|have|reach)"
-    r"|(?:might|could|may)[ ]+(?:also[ ]+)?be|perhaps|maybe|possibly"
+    r"|(?:might|could|may)[ ]+(?:also[ ]+)?be|might[ ]+[a-z]{2,12}|perhaps|maybe|possibly"
     r"|would[ ]+have[ ]+been|\bwere\b[^.\n]{0,40}\bwould[ ]+be"
     r"|between[ ]+\S{1,30}[ ]+and)[ ]+(?:the[ ]+number[ ]+)?[$*(]*)$"
+    r"|(?:≠|\\neq?)[ ]?[$*(]*$"
     r"|(?:可能|也许|或许|大于|小于|多于|少于|超过|不足|低于|高于)(?:是|为|等于)?[\s$*(]{0,4}$",
+    re.IGNORECASE,
+)
+# Words right before a number that call it what others get wrong: `A common mistake is to answer `,
+# `It would be a mistake to say `, `Many students guess `, `The grader expects `.
+_MISTAKEN = re.compile(
+    r"\b(?:(?:common|typical|frequent|usual|classic|careless)[ ](?:mistake|error|trap|pitfall)s?[ ]"
+    r"(?:is|was|would[ ]be|gives?|yields?|leads?[ ]to)[ ](?:to[ ]\w{2,12}[ ]|\w{2,12}ing[ ])?"
+    r"|a[ ]mistake[ ]to[ ]\w{2,12}[ ](?:that[ ])?"
+    r"|(?:many|some|most)[ ](?:students|people|solvers)[ ](?:\w{2,12}[ ])?"
+    r"(?:answer(?:ed)?|guess(?:ed)?|say|said|think|thought|believed?|claim(?:ed)?)[ ](?:that[ ])?"
+    r"|\b(?:grader|examiner|verifier|answer[ ]key|textbook)[ ](?:expects?|wants?|says|claims?)[ ]"
+    r"(?:that[ ])?"
+    r"|(?:naive|tempting|trap)[ ](?:guess|value|result)(?:[ ]is|:)[ ])"
+    r"(?:(?:it|the[ ]answer)[ ]is[ ])?[$*(]*$",
+    re.IGNORECASE,
+)
+# Words right behind a number that make it a bound of the value: ` or more`, `$ or fewer eggs`.
+_OPEN_BEHIND = re.compile(
+    r"(?<!,)[$*)]{0,4}(?:[ ][a-z]{2,12})?[ ](?:or[ ](?:less|fewer|above|below|over|under|greater"
+    r"|higher|lower|more(?![ ](?:precisely|exactly|simply|generally))|so(?=[.!*]|$))"
+    r"|and[ ](?:more|up)(?=[.!*]|$))\b(?![ ]than\b)",
     re.IGNORECASE,
 )
 # Words right before a box that deny it or doubt it: `is not `, `anything but `, `Wrong answer: `.
@@ -183,9 +211,33 @@ def is_no_statement(line: str, start: int, end: int) -> bool:
     False
     """
     before = line[max(0, start - MAX_DENIAL_CHARACTERS) : start]
-    if _WEAKENING.search(before) or _SUPPOSED.search(before):
+    if _WEAKENING.search(before) or _SUPPOSED.search(before) or _MISTAKEN.search(before):
+        return True
+    if _OPEN_BEHIND.match(line, end) or is_bounded_elsewhere(before, line[end : end + 20]):
         return True
     return _ASKED.match(line, end) is not None and _QUESTION.search(before) is not None
+
+
+# A sentence about another number than the answer: `The answer minus one is 9`, `The answer's last
+# digit is 9`, `The answer has 9 digits`, `Multiply the answer by 9`.
+_ABOUT_THE_ANSWER = re.compile(
+    r"\b(?:the|my|our)\s(?:(?:final|correct)\s)?(?:answer|result)"
+    r"(?:['’]s\s(?!(?:exact\s|final\s|numerical\s)?value\b)[^.\n]{1,40}?\s(?:is|are)|\s(?:minus|plus|times)\s\w{1,12}\s(?:is|equals)"
+    r"|\s(?:squared|cubed|doubled|tripled|halved)\s(?:is|equals))\s"
+    r"|\bthe\sanswer\s(?:has|starts\swith|ends\s(?:with|in)|begins\swith)\s(?:exactly\s)?\d"
+    r"|\b(?:multiply|divid|add|subtract)(?:e|ing)?\s(?:[^\s.]{1,20}\s(?:to|from)\s)?the\sanswer\b"
+    r"|\b(?:add|subtract)ing\s[^\s.]{1,20}\s(?:gives|yields)\sthe\sanswer\W{0,3}\Z",
+    re.IGNORECASE,
+)
+
+
+def is_about_the_answer(sentence: str) -> bool:
+    """Whether a sentence states a number that only has to do with the answer.
+
+    >>> is_about_the_answer("The answer has 9 digits."), is_about_the_answer("So the answer is 9.")
+    (True, False)
+    """
+    return _ABOUT_THE_ANSWER.search(sentence) is not None
 
 
 def is_unstated(text: str, start: int, end: int) -> bool:
@@ -332,6 +384,7 @@ _SECOND_THOUGHT = re.compile(
     rf"{_BETWEEN}(?:(?:{_THOUGHT}){{1,3}}(?:I\s+(?:made|was|have|got)\b[^.\n]{{0,30}}"
     r"\b(?:wrong|mistake|mistaken|error)|no(?:[,:;.—-]+\s+|\s+(?=it\b|that\b|this\b|the\b))"
     r"(?!(?:that|this|it|I)\b[^.\n]{0,10}\b(?:right|correct|fine|ok)|changes?\b))"
+    r"|(?<=\.\.\.)\s?no\s+-?[$\d\\]|(?<=…)\s?no\s+-?[$\d\\]"
     r"|(?:(?:[-–—]+>?|→)\s?)?(?:no|oops)[,:]\s+-?[$\d\\]|no,?\s+wait[\s.,!…]*\Z|scratch\s+that\b|(?:or\s+)?I\s+meant?\b[,:]?\s+-?[$\d\\]"
     r"|(?:sorry|oops)[,.!]*\s+I\s+meant?\b)",
     re.IGNORECASE,
@@ -354,12 +407,14 @@ _DOUBTED = re.compile(
     re.IGNORECASE,
 )
 # Another value in the place of an answer, right behind it: `Actually, it is 42.`, `Update: the
-# answer is 42.`
+# answer is 42.`, the ` but I get 42.` of `They say \boxed{41} but I get 42.`
 _REPLACED = re.compile(
     rf"{_BETWEEN}(?:(?:{_THOUGHT}|(?:update|correction|edit|erratum)\s*[:.,]\s*){{1,3}}"
     r"(?:(?:it|that|this|[a-zA-Z]|(?:the|my)\s+(?:(?:correct|right|final|actual|real|true|new)\s+)*"
     r"answer)\s{0,3}(?:\s(?:is|equals|should\s+be|must\s+be)|['’]s\b|=)|it\s+should\s+have\s+been)"
-    r"|(?:correction|edit|erratum)\s*:)\s{0,3}:?\s{0,3}"
+    r"|(?:correction|edit|erratum)\s*:"
+    r"|,?\s{1,3}but\s+(?:(?:I|we)\s+(?:calculated?|computed?|g[eo]t|f(?:in|oun)d|obtain(?:ed)?)"
+    r"|(?:it|that)\s+is|the\s+(?:(?:correct|right|true|real|actual)\s+){1,2}(?:answer|value)\s+is))\s{0,3}:?\s{0,3}"
     r"(?:actually\s+|really\s+)?[$*(\\\[]{0,4}(?P<value>[-−]?\d[\d.,/]*(?<![.,]))"
     r"[$*)\]\\]{0,4}(?:\s+(?!more|less|fewer|times|of|percent)[a-z]+)?\s*(?:[.!\n]|\Z)",
     re.IGNORECASE,
@@ -513,6 +568,52 @@ def is_withdrawn(text: str, position: int, answer: str = "") -> bool:
     if doubt is None and not _NOUGHT.search(answer):
         doubt = _UNFIT_SENTENCE.match(text, position)
     return doubt is not None and not _comes_back(text, doubt.end(), answer)
+
+
+def value_instead(text: str, position: int) -> str | None:
+    """The value that replaces an answer at a position, where the text ends with it.
+
+    >>> value_instead("The answer is 7. Wait, it is 9.", 14)
+    '9'
+    >>> value_instead("The answer is 7. Wait, it is 9. Or 8.", 14) is None
+    True
+    """
+    end = _END.search(text, position, position + _MAX_SENTENCE)
+    replaced = _REPLACED.match(text, end.start()) if end else None
+    if replaced is None or text[replaced.end() :].strip():
+        return None
+    return replaced["value"]
+
+
+# A number that a later sentence denies: `x = 7 is not the answer`, `$x = 7$ does not work`.
+_DENIED_LATER = re.compile(
+    r"(?<![\w.,/^+*=−-])\$?(?:(?P<name>[a-zA-Z])\s?=\s?)?(?P<value>[-−]?\d{1,30}(?:\.\d{1,30})?)\$?\s"
+    r"(?:(?:is|was)(?:\snot|n['’]t)\sthe\s(?:(?:correct|right|final)\s)?answer\b(?!\sto\b)"
+    r"|(?P<solves>(?:is|was)(?:\snot|n['’]t)\san?\s(?:valid\s)?(?:solution|root)\b"
+    r"|(?:does|did)(?:\snot|n['’]t)\s(?:work|satisfy)\b|fails\b))"
+)
+_SIGNED_NUMBER = re.compile(r"[-−]?\d+(?:\.\d+)?")
+
+
+def is_denied_later(text: str, position: int, answer: str) -> bool:
+    """Whether the text behind a position says of the one number of an answer that it is not it.
+
+    A number that solves nothing must have its name: 4 may count solutions, and be none of them.
+
+    >>> is_denied_later("So x = 7. Check: x = 7 fails.", 9, "x = 7")
+    True
+    >>> is_denied_later("There are 4. Note that x = 4 fails.", 12, "4")
+    False
+    """
+    if answer.count("=") > 1 or len(numbers := _SIGNED_NUMBER.findall(answer)) != 1:
+        return False
+    named = answer.replace(" ", "")
+    return any(
+        match["value"] == numbers[0]
+        and (match["solves"] is None or (match["name"] and f"{match['name']}=" in named))
+        and not _comes_back(text, match.end(), answer)
+        for match in _DENIED_LATER.finditer(text, position)
+    )
 
 
 def has_value(text: str, value: str) -> bool:
@@ -672,9 +773,22 @@ _REJECTED_IN_CHINESE = (
     rf"|{_CHINESE_OPTION}\s?(?:[选選]?[项項])?(?:[是为為]|被)?"
     r"(?:错误|錯誤|错|錯|不对(?!称)|不對(?!稱)|不正确|不正確|不成立|排除)的?"
 )
+# Words before an option that except or refuse it: `everything but `, `It is false that `, and those
+# around one: `The claim that B is right is wrong`; and those that say who errs: `Many people choose
+# `. `All but B are wrong` chooses B.
+_EXCEPTED = (
+    r"(?i:\b(?:every(?:thing|one)?|any(?:thing|one)?|all)(?:\s+(?!but\b)\w{1,12}){0,3}\s+"
+    rf"(?:but|except(?:\s+for)?)\s+){_OPTIONS}"
+    r"(?!(?i:[^.,;\n]{0,40}\b(?:wrong|false|incorrect|fail|eliminated|excluded|ruled)\b))"
+    r"|(?i:\b(?:false|untrue|wrong|incorrect)\s+(?:that|to\s+(?:say|think|claim)(?:\s+that)?)\s+)"
+    rf"{_OPTIONS}|(?i:\b(?:statement|claim|idea|belief|assumption)\s+that\s+){_OPTIONS}"
+    r"(?=[^.\n]{1,60}\s(?i:is|was)\s+(?i:false|untrue|wrong|incorrect|mistaken)\b)"
+    rf"|(?i:\b(?:people|students|others|candidates|idiots?|fools?|tempt(?:ing|ed)|mistake|error|you)\s+"
+    rf"(?:\w{{1,12}}\s+){{0,2}}(?:choose|pick|select|chose|answer|say)s?\s+){_OPTIONS}"
+)
 # Options with the words that reject them: `ruling out A and C`, `not (B)`, `B is wrong`.
 REJECTED_OPTION = re.compile(
-    rf"{_REJECTED_IN_CHINESE}"
+    rf"{_REJECTED_IN_CHINESE}|{_EXCEPTED}"
     rf"|(?i:{_DISOWNING}(?:final[ ])?(?:option|choice|answer)s?(?:\s*(?:is|are|:))?\s*){_OPTIONS}"
     rf"|(?i:\b(?:reject|eliminat|exclud|discard)(?:e?[sd]|e|ing)?\s+|\brul(?:e[sd]?|ing)\s+out\s+)"
     rf"{_OPTIONS}"

@@ -28,6 +28,7 @@ from verifier_service.mathematics.closing_units import with_unit
 from verifier_service.mathematics.closing_words import stated_words
 from verifier_service.mathematics.denials import (
     is_denied,
+    is_denied_later,
     is_taken_back,
     is_undone,
     is_unfit,
@@ -117,6 +118,10 @@ def _with_note(text: str, sources: Sequence[Source], tags: Sequence[str]) -> Ext
         other = other_announced(text, len(main), found.statements[0])
         if other is not None:
             return replace(found, statements=(*found.statements, other), joint="or")
+    if found is not None and len(found.statements) == 1:
+        position = len(main) if found.position is None else found.position
+        if is_denied_later(text, position, found.statements[0]):
+            return replace(found, statements=NOTHING)
     return found
 
 

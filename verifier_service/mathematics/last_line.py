@@ -24,7 +24,12 @@ from verifier_service.mathematics.closing_remarks import without_remarks
 from verifier_service.mathematics.closing_statement import NOTHING
 from verifier_service.mathematics.closing_units import alternative, closing_amount, unit_behind
 from verifier_service.mathematics.closing_words import stated_words
-from verifier_service.mathematics.denials import is_no_statement, is_withdrawn, offered_in_line
+from verifier_service.mathematics.denials import (
+    is_about_the_answer,
+    is_no_statement,
+    is_withdrawn,
+    offered_in_line,
+)
 from verifier_service.mathematics.extracted_answer import Extraction
 from verifier_service.mathematics.markdown import closing_line, without_marks
 from verifier_service.mathematics.option_letters import chosen_letters
@@ -45,7 +50,7 @@ def last_expression(text: str) -> Extraction | None:
     if choices is not None:
         return choices
     *earlier, sentence = SENTENCE.split(line)
-    if plans(sentence):
+    if plans(sentence) or is_about_the_answer(sentence):
         return Extraction("last_expression", NOTHING)
     concludes = bool(earlier) and _STATES_RESULT.match(sentence) is not None
     if REFUSED.search(sentence if concludes else line):
@@ -111,8 +116,8 @@ _VERDICT_FIRST = re.compile(
 
 def last_number(line: str) -> Extraction | None:
     """The number, formula or list with which a line of prose ends."""
-    if (chance := _CHANCE.search(line, max(0, len(line) - MAX_BARE_CHARACTERS))) is not None:
-        return Extraction("last_expression", (chance[1] or chance[2],))
+    if (end := _statement_at_end(line)) is not None:
+        return Extraction("last_expression", (end,))
     sentences = SENTENCE.split(line)
     if len(sentences) > 1 and breaks_off(sentences[-1]) and not NUMBER.search(sentences[-1]):
         return None
@@ -167,6 +172,20 @@ def last_number(line: str) -> Extraction | None:
     return Extraction("last_expression", tuple(statements), "or" if len(statements) > 1 else "list")
 
 
+def _statement_at_end(line: str) -> str | None:
+    """The end of a line that states several numbers at once, or the bound of a letter.
+
+    >>> _statement_at_end("It has a 1 in 6 chance."), _statement_at_end("So x is less than 3.")
+    ('1 in 6', 'x is less than 3')
+    >>> _statement_at_end("They meet at (2, -1) and (3, 4).")
+    '(2, -1) and (3, 4)'
+    """
+    begin = max(0, len(line) - MAX_BARE_CHARACTERS)
+    found = (pattern.search(line, begin) for pattern in (_CHANCE, _POINTS, _BOUNDED_LETTER))
+    match = next(filter(None, found), None)
+    return match[match.lastindex or 0] if match else None
+
+
 # A word that makes the number behind it a label: the `Step ` of `Step 3`, the `Confidence: `.
 _LABEL = re.compile(
     r"(?:(?:step|case|equation|problem|question|figure|part|theorem|lemma|example|exercise"
@@ -187,11 +206,23 @@ _MINUS = re.compile(
     r"(?P<leads>\b(?:to|is|was|be|are|equals?|exactly)\s+)(?:minus|negative)\s+(?=[$€£]?\d)",
     re.IGNORECASE,
 )
-# A chance at the end of a line: `The probability is 1 in 8.`, `There is a 1 in 8 chance.`
+# A chance at the end of a line: `The probability is 1 out of 8.`, `There is a 1 in 8 chance.`
 _CHANCE = re.compile(
     r"\b(?:chance|probability|odds|likelihood)\s(?:[a-z]{1,12}\s){0,6}(?:is|are)\s"
-    r"(\d{1,9}\sin\s\d{1,9})[.!]?\s{0,9}\Z"
-    r"|\b(?:is|has|have)\san?\s(\d{1,9}\sin\s\d{1,9})\s(?:chance|probability)[.!]?\s{0,9}\Z",
+    r"(\d{1,9}\s(?:in|out\sof)\s\d{1,9})[.!]?\s{0,9}\Z"
+    r"|\b(?:is|has|have)\san?\s(\d{1,9}\s(?:in|out\sof)\s\d{1,9})\s(?:chance|probability)[.!]?\s{0,9}\Z",
+    re.IGNORECASE,
+)
+_POINT = r"\([-−]?\d[\d./]{0,20}(?:,\s?[-−]?\d[\d./]{0,20}){1,5}\)"
+# Points at the end of a line: the `(2, -1) and (3, 4)` of `The points are (2, -1) and (3, 4).`
+_POINTS = re.compile(
+    rf"\b(?:are|at|points?|solutions?|vertices|pairs?|triples?):?\s"
+    rf"({_POINT}(?:(?:,\s?|,?\s(?:and|&)\s){_POINT}){{1,12}})[.!]?\s{{0,9}}\Z"
+)
+# A bound of a letter that is a whole line: `So x is greater than 3.`
+_BOUNDED_LETTER = re.compile(
+    r"\A(?:(?:so|thus|hence|therefore),?\s)?((?-i:[a-z])\s(?:is|must\sbe)\s(?:(?:greater|less)\sthan"
+    r"(?:\sor\sequal\sto)?|at\s(?:least|most))\s[-−]?\d[\d./]{0,20}(?<!\.))\.?\s{0,9}\Z",
     re.IGNORECASE,
 )
 # Two signs for one number: the `plus or minus` of `It is plus or minus 5`.

@@ -327,9 +327,11 @@ def _marked(text: str) -> set[str]:
     """The options that prose names."""
     several = "".join(_SEVERAL_OPTIONS.findall(text))
     found = map(_upper, (*_MARKED.finditer(text), *_ALTERNATIVE.finditer(text)))
-    return {*found, *_CAPITAL.findall(several)}
+    return {*found, *_CAPITAL.findall(several), *_BEFORE_OR.findall(text)}
 
 
+# The first of two letters with `or` between them: the `A` of `That leaves A or B.`
+_BEFORE_OR = re.compile(r"\b([A-HJ])\)?,?\s+or\s+(?:option\s+)?\(?[A-HJ]\b(?!['\u2019])")
 # A letter of several options: the `A` of `options A and B`.
 _CAPITAL = re.compile(r"\b[A-Z]\b")
 
@@ -377,9 +379,9 @@ _LIST = re.compile(
     re.IGNORECASE,
 )
 # Words that only open a sentence with options, in upper case: the `So it is` of `So it is C.`,
-# the `I choose` of `I choose C.`, the `Definitely` of `Definitely C.`
+# the `I choose` of `I choose C.`, the `but` that is left of `Not A but C.`
 _OPENING = re.compile(
-    r"\A(?:(?:so|thus|hence|therefore),?\s+)?"
+    r"\A(?:(?:so|thus|hence|therefore|but),?\s+)?"
     r"(?:I\s+(?:think|believe)\s+(?:that\s+)?(?=it\b|(?-i:[A-Z]\b)))?(?:(?:it(?:\s+is|['’]s)"
     r"|I(?:['’]ll|['’]d|\s+would|\s+will)?\s+(?:choose|pick|select|say|go\s+with))\s+)?"
     r"(?:(?:definitely|certainly|clearly|surely|obviously|undoubtedly|absolutely|indeed"

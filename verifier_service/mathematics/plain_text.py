@@ -140,9 +140,14 @@ _LONE_REMARKS = (
     r"exact|verified|checked|proved|proven|simplified|reduced|minimum|maximum|minimal|maximal|only|"
     r"final|answer|solution|required|optimal|integer|constant|confirmed|correct"
 )
+# How often a root counts: `double root`, `with multiplicity 2`.
+_MULTIPLICITY = (
+    r"(?:an? )?(?:double|triple|repeated)(?:[ -](?:root|solution|zero))"
+    r"|(?:with |of )?multiplicity (?:\d|two|three)"
+)
 _REMARK_WORDS = (
-    rf"(?!(?:[a-z'’-]+[ ,]+)*(?:{_TELLING})\b)"
-    rf"(?:[a-z'’-]{{2,}}(?:[ ,]+[a-z'’-]+)*[ ,]+[a-z'’-]{{2,}}|{_LONE_REMARKS})"
+    rf"(?:{_MULTIPLICITY}|(?!(?:[a-z'’-]+[ ,]+)*(?:{_TELLING})\b)"
+    rf"(?:[a-z'’-]{{2,}}(?:[ ,]+[a-z'’-]+)*[ ,]+[a-z'’-]{{2,}}|{_LONE_REMARKS}))"
 )
 _TEXT = r"\\(?:text|textrm|textbf|textit|mathrm|mbox)\s*\{\s*"
 # A remark in brackets at the end of an answer, or a sign that ends a proof: `(as required)`,
@@ -158,11 +163,13 @@ _REMARK = re.compile(
 _CONTRAST = re.compile(
     r"(?<=[\d}])\s*(?:\\text\s*\{\s*)?\(\s*(?:and\s+)?not\s+\$?[-−]?\d[\d.,/]*\$?\s*\)\s*\}?[\s.]*$"
 )
-# The end of a remark: `d)`, `t})`, `d]}`, `\checkmark`, `✓`.
-_REMARK_END = re.compile(r"(?:[a-z]\s*[)\]}]|mark|square|Box|qed|[✓✔✅∎■])[)\]}\s.]*$")
+# The end of a remark: `d)`, `city 2)`, `t})`, `d]}`, `\checkmark`, `✓`.
+_REMARK_END = re.compile(r"(?:(?:[a-z]|city \d)\s*[)\]}]|mark|square|Box|qed|[✓✔✅∎■])[)\]}\s.]*$")
 
 # Texts in which a rewriting of words may apply.
-_MAY_HAVE_WORDS = re.compile(r"['’]s|choose|except|mapsto| is (?:at|great|less|more)|\d over \d")
+_MAY_HAVE_WORDS = re.compile(
+    r"['’]s|choose|except|mapsto| (?:is|must be) (?:at|great|less|more)|\d over \d"
+)
 _BOUND = r"[-−]?\d{1,15}(?:[./]\d{1,15})?"
 _WORD_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), replacement)
@@ -172,10 +179,16 @@ _WORD_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         # A fraction as it is said: `7 over 24`.
         (r"^([-−]?\d{1,15}) over (\d{1,15})$", r"\1/\2"),
         # A bound of a variable as words: `x is at least 2`.
-        (rf"^([a-zA-Z]) is (?:at least|greater than or equal to) (?={_BOUND}$)", r"\1 \\ge "),
-        (rf"^([a-zA-Z]) is (?:at most|less than or equal to) (?={_BOUND}$)", r"\1 \\le "),
-        (rf"^([a-zA-Z]) is (?:greater|more) than (?={_BOUND}$)", r"\1 > "),
-        (rf"^([a-zA-Z]) is less than (?={_BOUND}$)", r"\1 < "),
+        (
+            rf"^([a-zA-Z]) (?:is|must be) (?:at least|greater than or equal to) (?={_BOUND}$)",
+            r"\1 \\ge ",
+        ),
+        (
+            rf"^([a-zA-Z]) (?:is|must be) (?:at most|less than or equal to) (?={_BOUND}$)",
+            r"\1 \\le ",
+        ),
+        (rf"^([a-zA-Z]) (?:is|must be) (?:greater|more) than (?={_BOUND}$)", r"\1 > "),
+        (rf"^([a-zA-Z]) (?:is|must be) less than (?={_BOUND}$)", r"\1 < "),
         # A function by what it does with its variable: `f: x \mapsto 2x`.
         (r"^([a-zA-Z])\s*(?::|\\colon(?![a-z]))\s*([a-z])\s*\\mapsto(?![a-z])", r"\1(\2)="),
         (r"^([a-z])\s*(?:\\mapsto(?![a-z])|↦)(?=.*(?<![a-zA-Z\\])\1(?![a-zA-Z]))", r"f(\1)="),
@@ -411,11 +424,23 @@ def text_key(text: str) -> str:
     True
     """
     text = _TEXT_COMMAND.sub(r" \1 ", _SPACING.sub(" ", unwrapped(text)))
-    text = _DRESS.sub("", text)
+    text = _LOGIC.sub(_as_logic, _DRESS.sub("", text))
     if not _BRACES_MATTER.search(text):
         text = text.replace("{", "").replace("}", "")
     text = _ARTICLE.sub("", _KEY_PUNCTUATION.sub(" ", text))
     return " ".join(folded(word) if _is_word(word) else word for word in text.split())
+
+
+# A sign of logic by any of its names: `\wedge` or `∧` for `\land`.
+_LOGIC = re.compile(r"\\(?P<name>land|wedge|lor|vee|neg|lnot|to|rightarrow)(?![a-zA-Z])|[∧∨¬→]")
+_LOGIC_SIGNS = {
+    "land": "∧", "wedge": "∧", "lor": "∨", "vee": "∨", "neg": "¬", "lnot": "¬", "to": "→",
+    "rightarrow": "→",
+}  # fmt: skip
+
+
+def _as_logic(sign: re.Match[str]) -> str:
+    return f" {_LOGIC_SIGNS[sign['name']] if sign['name'] else sign[0]} "
 
 
 def folded(word: str) -> str:

@@ -109,6 +109,34 @@ def is_changed(words: str) -> bool:
     return _CHANGED.search(words) is not None or _NEVER_STATED.search(words) is not None
 
 
+# Words right before a number that say that there is more or less: `menos de `, `mehr als `, `不到`.
+_BOUND_BEFORE = re.compile(
+    r"(?:(?<!\w)(?:(?:menos|más|menor|mayor)\s(?:de|que)|(?:moins|plus)\s(?:de|que)|inférieure?\sà"
+    r"|supérieure?\sà|(?:weniger|mehr|kleiner|größer)\sals|(?:meno|più)\s(?:di|che)"
+    r"|(?:menos|mais)\s(?:de|do)\sque|mais\sde|(?:minder|meer|kleiner|groter)\sdan|(?:mniej|więcej)\sniż"
+    r"|(?:больше|меньше|более|менее)(?:,?\sчем)?|ít\shơn|nhiều\shơn|(?:kurang|lebih)\sdari)\s"
+    r"|不到|不足|(?:答案|结果)(?:至少|最多|大概|大约)[是为]?)[\s$€£*(]{0,4}\Z",
+    re.IGNORECASE,
+)
+# Words right behind a number that bound it or deny it: ` नहीं है`, ` से कम`, `より大きい`, `보다 작`.
+_BOUND_BEHIND = re.compile(
+    r"[\s*$)]{0,4}(?:नहीं|से\s(?:कम|अधिक|ज़्यादा|ज्यादा|बड़|छोट)|(?:এর|থেকে)\s(?:কম|বেশি)|নয়"
+    r"|より(?:も)?(?:大き|小さ|多|少な)|未満|を超え|[個人円本枚冊歳]?以[上下](?:で|だ|$)"
+    r"|보다\s?(?:작|크|많|적)|미만|초과|이상|이하)",
+)
+
+
+def is_bounded_elsewhere(before: str, behind: str) -> bool:
+    """Whether words of other languages than English around a number bound it or deny it.
+
+    >>> is_bounded_elsewhere("Son más de ", "."), is_bounded_elsewhere("答えは", "未満です。")
+    (True, True)
+    >>> is_bounded_elsewhere("Son ", ", más de lo que vio.")
+    False
+    """
+    return _BOUND_BEFORE.search(before) is not None or _BOUND_BEHIND.match(behind) is not None
+
+
 def says_how_many(sentence: str, start: int, end: int) -> bool:
     """Whether a sentence of another language than English states the number between two places.
 

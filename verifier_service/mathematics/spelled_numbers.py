@@ -28,7 +28,9 @@ SCALE_WORDS = {"ten": 10, "hundred": 100, "dozen": 12, "thousand": 1000, "lakh":
                "億": 10**8}  # fmt: skip
 _FRACTION_WORDS = {"half": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifths": 5,
                    "fifth": 5, "halves": 2, "fourth": 4, "fourths": 4, "eighth": 8,
-                   "eighths": 8, "tenth": 10, "tenths": 10}  # fmt: skip
+                   "eighths": 8, "tenth": 10, "tenths": 10, "sixth": 6, "sixths": 6,
+                   "seventh": 7, "sevenths": 7, "ninth": 9, "ninths": 9, "twelfth": 12,
+                   "twelfths": 12}  # fmt: skip
 ORDINAL_WORDS = {
     # Less `second` and `third`, which are a unit and a fraction.
     "first": 1, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,

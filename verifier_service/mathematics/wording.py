@@ -79,7 +79,8 @@ _PHRASES: dict[str, Value] = {
     **dict.fromkeys(
         (
             "infinitely many solutions", "there are infinitely many",
-            "there are infinitely many solutions",
+            "there are infinitely many solutions", "infinite", "infinite solutions",
+            "there are infinite solutions", "infinite number of solutions",
         ),
         Words("infinitely many"),
     ),
@@ -246,8 +247,8 @@ _JAPANESE_ENDING = re.compile(
 
 def _spelled_value(words: Sequence[str]) -> Quantity | None:
     """The value that words spell, perhaps with words after it: `half`, `third`, `two dogs`."""
-    if len(words) == 1 and words[0] in ORDINAL_WORDS:
-        return Quantity(Number(Fraction(ORDINAL_WORDS[words[0]])))
+    if len(words) in (1, 2) and words[-1] in ORDINAL_WORDS and words[:-1] in ([], ["the"]):
+        return Quantity(Number(Fraction(ORDINAL_WORDS[words[-1]])))
     spelled = spelled_number(words)
     if spelled is None:
         return None

@@ -61,6 +61,7 @@ class MultipleChoice(TextVerifier):
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Read the reference, and return the judge of completions."""
+        from verifier_service.mathematics.denials import REJECTED_OPTION  # noqa: PLC0415
         from verifier_service.mathematics.option_letters import (  # noqa: PLC0415
             named_letters,
             opening_letter,
@@ -92,15 +93,20 @@ class MultipleChoice(TextVerifier):
                 main, _ = _without_offers(text)
                 line = answer.statement
                 opening = (
-                    _letter_at_end(line) or opening_letter(main) or _choice_at_end(line, choices)
+                    _letter_at_end(line)
+                    or _letter_left(line)
+                    or opening_letter(main)
+                    or _choice_at_end(line, choices)
                 )
                 letters = {opening} if opening else set()
                 answer = replace(answer, statement=opening or answer.text, offered="")
             letters = letters or named_otherwise(answer, text) or called_right_in_chinese(text)
+            if (revised := _REVISED_AT_END.search(text)) is not None:
+                letters = {revised[1]}
             if letters and answer.also:
                 letters |= set(answer.also)
             if letters:
-                letters |= set(_CALLED_ANSWER.findall(_last_line(text)))
+                letters |= set(_CALLED_ANSWER.findall(REJECTED_OPTION.sub(" ", _last_line(text))))
             chosen = [choices[one] for one in letters if one in choices]
             if not letters or _is_taken_back(text, answer, chosen):
                 return Judgement(0.0, MultipleChoiceReason.NO_ANSWER, answer.text)
@@ -273,11 +279,14 @@ def _with_plain_letters(text: str) -> str:
 
 # A later line that offers another option: `Alternatively, C.`.
 _OFFER = re.compile(r"^(?=[ \t]*(?:or|alternatively|maybe|perhaps|possibly)\b).*", re.I | re.M)
-# Words that name one more option: `B is also right`, `If wrong, B.`, `Second choice: B`.
+# Words that name one more option: `B is also right`, `If wrong, B.`, `but the right one is B`.
 _ALSO = re.compile(
     r"\b([A-Z])\)?\s+is\s+(?:also|equally)\s+(?:right|correct|true|possible|acceptable)\b"
-    r"|\b[Ii]f\s+(?:\w+\s+){0,3}(?:wrong|incorrect),?\s+(?:then\s+)?\(?([A-HJ-Z])\b"
+    r"|\b[Ii]f\s+(?:\w+\s+){0,3}(?:wrong|incorrect|rejected|refused|not\s+(?:accepted|right|correct)),?\s+(?:then\s+)?\(?([A-HJ-Z])\b"
     r"|\b(?:[Ss]econd|[Oo]ther|[Nn]ext|[Bb]ackup)\s+(?:choice|answer|guess|option):?\s*\(?([A-Z])\b"
+    r"|\b(?:but|however|although|though),?\s+(?:the\s+)?(?:right|correct|true|actual)\s+"
+    r"(?:option|choice|answer|one|letter)\s+is\s+\(?([A-Z])\b"
+    r"|\b(?:but|although|though|while)\s+\(?([A-Z])\)?\s+is\s+(?:the\s+)?(?:right|correct|better|best)\b"
 )
 # A letter in brackets right behind a statement, at the end of its line: the ` (B)` of
 # `\boxed{5} (B)`.
@@ -293,6 +302,21 @@ _LETTER_AT_END = re.compile(
     r"[^*\n]{1,300}\*\*[\s.]{0,3}\Z",
     re.IGNORECASE,
 )
+# A letter that a line concludes with, or that is left of all: the `B` of `C is too large, so B.`,
+# of `That leaves **B** as the answer.`, of `Only B remains.`
+_LETTER_LEFT = re.compile(
+    r"(?:[,.;]\s{1,3}(?:and\s)?(?:so|hence|thus|therefore),?"
+    r"|\b(?:leaves|leaving|left\swith)(?:\s(?:us\swith|only|just)){0,2})\s[*(]{0,3}"
+    r"(?:option\s[*(]{0,3})?(?-i:(?P<behind>[A-J]))[*)]{0,3}"
+    r"(?:\sas\sthe\s(?:only\s|correct\s|right\s){0,2}(?:answer|option|choice))?[\s.*]{0,5}\Z"
+    r"|\bonly\s[*(]{0,3}(?:option\s)?(?-i:(?P<before>[A-J]))[*)]{0,3}\s(?:remains|is\sleft)[\s.*]{0,5}\Z",
+    re.IGNORECASE,
+)
+# A second thought with which a text ends, and its letter: the `C` of `It is B. Wait, no: C.`
+_REVISED_AT_END = re.compile(
+    r"[.!?]\s{1,9}(?:(?:(?i:wait|no|actually|hmm+|sorry|oops|correction))\b[\s,.:!\u2014-]{1,3}){1,3}"
+    r"(?:(?i:it(?:\sis|['\u2019]s)|the\sanswer\sis)\s)?[*(]{0,3}([A-J])[*)]{0,3}[\s.!*]{0,5}\Z"
+)
 # An option that is called the answer: the `A` of `A is the answer, or B is the answer.`
 _CALLED_ANSWER = re.compile(
     r"\b([A-J])\)?\s{1,3}is\s{1,3}(?:also\s{1,3})?(?:the|my|an?)\s{1,3}"
@@ -301,7 +325,7 @@ _CALLED_ANSWER = re.compile(
 # Words of a line that only wonders or denies: `I doubt that it is answer B`.
 _DOUBT = re.compile(
     r"\b(?:doubt|could|might|(?-i:may)|maybe|perhaps|possibly|cannot|not|neither|nor|unsure|unlikely|if"
-    r"|whether|impossible|rule\s{1,3}out|eliminate)\b|n['\u2019]t\b|\?",
+    r"|whether|impossible|rule\s{1,3}out|eliminate|(?:false|untrue|wrong|incorrect)\s{1,3}that)\b|n['\u2019]t\b|\?",
     re.IGNORECASE,
 )
 # Words of a line that names an option in bold type to refuse it: `The wrong one is **A. lead**.`
@@ -412,11 +436,23 @@ MAX_CASES_CHARACTERS = 1000
 
 def _letter_at_end(line: str) -> str | None:
     """The letter that a line calls the answer at its end, unless it names another one beside."""
-    match = _LETTER_AT_END.search(line)
+    from verifier_service.mathematics.denials import REJECTED_OPTION  # noqa: PLC0415
+
+    match = _LETTER_AT_END.search(REJECTED_OPTION.sub(" ", line))
     if match is None or _DOUBT.search(line) or (match["bold"] and _REFUSAL.search(line)):
         return None
     letter = match["behind"] or match["before"] or match["bold"]
     return letter if set(_ANY_LETTER.findall(line)) <= {letter} else None
+
+
+def _letter_left(line: str) -> str | None:
+    """The letter with which a line concludes, or the only one that it leaves.
+
+    >>> _letter_left("C is too large, so B."), _letter_left("A or C is right, so it may be B.")
+    ('B', None)
+    """
+    match = _LETTER_LEFT.search(line)
+    return None if match is None or _DOUBT.search(line) else match["behind"] or match["before"]
 
 
 _BEFORE_TEXT = (
@@ -544,8 +580,11 @@ def _text_at_end(line: str, folded: str, choices: Mapping[str, str]) -> str | No
     return named[0] if set(_CALLED_LETTER.findall(line)) <= set(named) else None
 
 
-# Words right before a value that bound, deny or doubt it: `less than `, `大于`, `不等于`.
+# Words right before a value that bound, deny, doubt or change it: `less than `, `half of `, `大于`.
 _BOUNDS = re.compile(
+    r"(?:\b(?:except(?:\s+for)?|(?:thing|where|one|all)\s+but|besides|near|unlike|outside|(?:north|south|east|west)\s+of|twice|thrice|double"
+    r"|triple|half|negative|(?:half|square|cube|root|reciprocal|inverse|opposite)\s+of)"
+    r"|(?:every|any)(?:thing|one|where)\s+but)\s?\Z|"
     r"(?:\b(?:than|least|most|below|above|under|over|exceeds?)|[<>\u2264\u2265\u2260]"
     r"|\\(?:n?eq|neq?|[lg]eq?|[lg]t)|不是|不等于|可能是?|也许是?|[小大少多低高]于|超过|不足)\s?\Z"
 )
