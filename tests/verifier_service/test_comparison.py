@@ -98,7 +98,7 @@ def test_polynomials_are_equal_when_their_coefficients_are(
 
 def test_an_expression_cannot_be_made_to_agree_at_the_points_of_comparison() -> None:
     # Whoever knows the points for one expression meets others for the next.
-    from verifier_service.mathematics.evaluation import points  # noqa: PLC0415
+    from verifier_service.mathematics.comparison_points import points  # noqa: PLC0415
     from verifier_service.mathematics.expression_parser import parse_expression  # noqa: PLC0415
     from verifier_service.mathematics.notation import tokenize  # noqa: PLC0415
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from verifier_service.mathematics.combinatorics import with_binomials
 from verifier_service.mathematics.conditions import (
@@ -20,19 +19,36 @@ from verifier_service.mathematics.conditions import (
     without_union_over_integers,
 )
 from verifier_service.mathematics.domains import on_domain, split_domain
-from verifier_service.mathematics.evaluation import DIGITS, Undefined, numeric, same
+from verifier_service.mathematics.equal_sides import (
+    Constants,
+    are_different,
+    are_far_apart,
+    are_other_amounts,
+    constant_chain,
+    constants,
+    contradict,
+    contradicts,
+    differ_somewhere,
+    two_sides,
+)
 from verifier_service.mathematics.expression_parser import parse_expression
 from verifier_service.mathematics.expressions import (
-    Expression,
-    Number,
-    Product,
     Symbol,
-    difference,
-    is_constant,
     variables,
-    with_each_sign,
 )
 from verifier_service.mathematics.interval_notation import range_between
+from verifier_service.mathematics.names_of_values import (
+    function_head,
+    has_words,
+    is_colon,
+    is_name,
+    is_turned_round,
+    name_of,
+    names_e,
+    names_point,
+    variable_of,
+    with_names,
+)
 from verifier_service.mathematics.notation import Kind, Token, Unreadable, tokenize
 from verifier_service.mathematics.plain_text import (
     has_grouped_digits,
@@ -82,18 +98,13 @@ MAX_DEPTH = 12
 """Deepest nesting of lists, relations and brackets."""
 _MAX_MEMBERSHIP = 7
 """Tokens of `k \\in \\mathbb{Z}`, and of one more sign; longer conditions say more."""
-CHAIN_TOLERANCE = 1e-6
-"""Relative difference that is allowed between the sides of `1/3 = 0.333333 = ...`."""
 
-_Constants = tuple[Expression, Expression]
-"""A constant and what it is rounded to."""
 _EQUALITIES = frozenset({"=", "≈"})
 _RELATIONS = _EQUALITIES | {"<", "<=", ">", ">=", "!="}
 _RELATIONS_AND_MEMBERSHIP = _RELATIONS | {"∈"}
 _SYSTEMS = frozenset({"cases", "aligned", "align", "gathered", "split"})
 """Environments of equations, one in each row."""
 _MATRICES = frozenset("matrix pmatrix bmatrix Bmatrix Vmatrix smallmatrix array".split())
-_BRACES = frozenset({"{", "}"})
 _LEADING_WORDS = frozenset(
     (
         "the it answer value result is are equals approximately about exactly at only just "
@@ -243,7 +254,7 @@ class _AnswerParser:
     def item(self) -> Value:
         """One element of a list, or the only one."""
         if has_changing_condition(self.tokens):
-            return Words(_name(self.tokens))
+            return Words(name_of(self.tokens))
         self.tokens = without_union_over_integers(without_condition(self.tokens))
         if not self.tokens:
             raise Unreadable("an empty item")
@@ -280,12 +291,12 @@ class _AnswerParser:
     def _labelled(self) -> Value | None:
         """`Maximum: 3`, `Alice: 5`."""
         inner = range(1, len(self.tokens) - 1)
-        index = next((index for index in inner if _is_colon(self.tokens[index])), None)
+        index = next((index for index in inner if is_colon(self.tokens[index])), None)
         if index is None:
             return None
         label = self.tokens[:index]
-        if _has_words(label) or (len(label) == 1 and label[0].kind is Kind.LETTER):
-            return Named(_name(label), self._item(self.tokens[index + 1 :]))
+        if has_words(label) or (len(label) == 1 and label[0].kind is Kind.LETTER):
+            return Named(name_of(label), self._item(self.tokens[index + 1 :]))
         return None
 
     def _quantity(self) -> Value | None:
@@ -294,7 +305,7 @@ class _AnswerParser:
     def _prose(self) -> Value:
         """Words with mathematics among them; words that say nothing are left out before it."""
         tokens = self.tokens
-        if not _has_words(tokens):
+        if not has_words(tokens):
             raise Unreadable("neither an expression nor words")
         start = next((i for i, t in enumerate(tokens) if t.kind is not Kind.WORD), len(tokens))
         leading = {token.text.lower() for token in tokens[:start]}
@@ -324,34 +335,36 @@ class _AnswerParser:
 
     def _membership(self, variable: list[Token], values: list[Token]) -> Value:
         inside = self._item(values)
-        return replace(inside, variable=_name(variable)) if isinstance(inside, Ranges) else inside
+        return replace(inside, variable=name_of(variable)) if isinstance(inside, Ranges) else inside
 
     def _equality(self, parts: list[list[Token]], signs: Sequence[str]) -> Value:
         """An equation; what stands behind `≈` only rounds it: `1/3 ≈ 0.33` is a third."""
         if signs[-1] == "≈" and "≈" not in signs[:-1]:
-            sides = _constants(*parts[-2:]) or self._amounts(*parts[-2:])
+            sides = constants(*parts[-2:]) or self._amounts(*parts[-2:])
             if sides is not None and not any(map(variables, sides)):
                 return self._rounded(parts, signs, sides)
             if are_constant(parts[-2]):
                 return self._rounded(parts, signs, None)
-        if signs == ["≈"] and _is_name(parts[0]) and _is_name(parts[1]):
-            return Words(" ≈ ".join(_name(part) for part in parts))  # no equation of two variables
-        if "≈" in signs and not _is_name(parts[0]):
-            if len(parts) == 2 and _are_far_apart(_constants(*parts)):
-                return Words(" ≈ ".join(_name(part) for part in parts))
+        if signs == ["≈"] and is_name(parts[0]) and is_name(parts[1]):
+            return Words(
+                " ≈ ".join(name_of(part) for part in parts)
+            )  # no equation of two variables
+        if "≈" in signs and not is_name(parts[0]):
+            if len(parts) == 2 and are_far_apart(constants(*parts)):
+                return Words(" ≈ ".join(name_of(part) for part in parts))
             parts = parts[: signs.index("≈") + 1]
         return self._item(parts[0]) if len(parts) == 1 else self._equation(parts)
 
     def _rounded(
-        self, parts: list[list[Token]], signs: Sequence[str], sides: _Constants | None
+        self, parts: list[list[Token]], signs: Sequence[str], sides: Constants | None
     ) -> Value:
         """A constant and what its author rounds it to: `x = 5/3 ≈ 1.67`."""
-        if _are_far_apart(sides):
-            return Words(" ≈ ".join(_name(part) for part in parts))
+        if are_far_apart(sides):
+            return Words(" ≈ ".join(name_of(part) for part in parts))
         value = self._equality(parts[:-1], signs[:-1]) if signs[:-1] else self._item(parts[0])
         return with_rounding(value, rounding_of(*sides) if sides else None)
 
-    def _amounts(self, exact: list[Token], rounded: list[Token]) -> _Constants | None:
+    def _amounts(self, exact: list[Token], rounded: list[Token]) -> Constants | None:
         """The numbers of a constant and its rounding, with a unit: `12\\pi cm ≈ 37.7 cm`."""
         try:
             values = self._items((exact, rounded))
@@ -365,7 +378,7 @@ class _AnswerParser:
 
     def _equation(self, parts: list[list[Token]]) -> Value:
         """Two or more sides, all equal."""
-        if _names_e(parts):
+        if names_e(parts):
             named = self._equation([[parts[0][0]._replace(text="epsilon")], *parts[1:]])
             return replace(named, name="e") if isinstance(named, Named) else named
         parts = [_without_bar(parts[0]), *parts[1:]]
@@ -381,21 +394,21 @@ class _AnswerParser:
             if len(parts) > 2:
                 raise
             return self._measured(parts)
-        if _contradict([side for side in sides if not variables(side)]):
-            return Words(" = ".join(_name(part) for part in parts))
+        if contradict([side for side in sides if not variables(side)]):
+            return Words(" = ".join(name_of(part) for part in parts))
         if len(sides) == 2:
-            return _two_sides(*sides)
+            return two_sides(*sides)
         if any(variables(side) for side in sides):
-            if _are_different(sides):
-                return Words(" = ".join(_name(part) for part in parts))
-            return Named(_name(parts[0]), Quantity(sides[-1]))
-        return _constant_chain(sides)
+            if are_different(sides):
+                return Words(" = ".join(name_of(part) for part in parts))
+            return Named(name_of(parts[0]), Quantity(sides[-1]))
+        return constant_chain(sides)
 
     def _function(self, parts: list[list[Token]]) -> Value | None:
         """`f(x) = x^2`, `f(2) = 4`, and both turned round."""
-        if len(parts) == 2 and _is_turned_round(*parts):
+        if len(parts) == 2 and is_turned_round(*parts):
             parts = parts[::-1]
-        head = _function_head(parts[0])
+        head = function_head(parts[0])
         if head is None:
             return None
         name, argument = head
@@ -403,33 +416,33 @@ class _AnswerParser:
 
     def _named(self, parts: list[list[Token]]) -> Value | None:
         """`x = 2`, `x = y = 2`, `total cost = 5`."""
-        if all(_is_name(part) for part in parts[:-1]):
-            name, value = _name(parts[0]), self._item(parts[-1])
+        if all(is_name(part) for part in parts[:-1]):
+            name, value = name_of(parts[0]), self._item(parts[-1])
             is_estimate = name.startswith("hat ")  # \hat{\mu} = \bar{x} says \bar{x}
-            if len(parts) == 2 and not is_estimate and (symbol := _variable(value)) is not None:
+            if len(parts) == 2 and not is_estimate and (symbol := variable_of(value)) is not None:
                 return Relation("=", Symbol(name), symbol)
-            if len(parts) > 2 and _variable(value) is not None:
-                return Words(" = ".join(_name(part) for part in parts))
+            if len(parts) > 2 and variable_of(value) is not None:
+                return Words(" = ".join(name_of(part) for part in parts))
             return Named(name, value)
-        if len(parts) == 2 and _has_words(parts[0]):
+        if len(parts) == 2 and has_words(parts[0]):
             return self._measured(parts)
         return None
 
     def _measured(self, parts: list[list[Token]]) -> Value:
         """A value with its name: `total cost = 5`, `5 m = 500 cm`."""
         value = self._item(parts[1])
-        if parts[0][0].kind is Kind.NUMBER and _are_other_amounts(self._item(parts[0]), value):
-            return Words(" = ".join(_name(part) for part in parts))
-        return Named(_name(parts[0]), value)
+        if parts[0][0].kind is Kind.NUMBER and are_other_amounts(self._item(parts[0]), value):
+            return Words(" = ".join(name_of(part) for part in parts))
+        return Named(name_of(parts[0]), value)
 
     def _measured_chain(self, parts: list[list[Token]]) -> Value | None:
         """A measure or count behind several sides: `Q = CV = 2 C`, `n = 2 + 1 = 3 bolts`."""
-        last = self._item(parts[-1]) if _is_name(parts[0]) else None
+        last = self._item(parts[-1]) if is_name(parts[0]) else None
         if not isinstance(last, Quantity) or (last.unit is None and not last.words):
             return None
-        if any(_contradicts(self._item(part), last) for part in parts[1:-1]):
-            return Words(" = ".join(_name(part) for part in parts))
-        return Named(_name(parts[0]), last)
+        if any(contradicts(self._item(part), last) for part in parts[1:-1]):
+            return Words(" = ".join(name_of(part) for part in parts))
+        return Named(name_of(parts[0]), last)
 
     def _named_tuple(self, parts: list[list[Token]]) -> Value | None:
         """`(x, y) = (1, 2)`: each value with its name."""
@@ -439,9 +452,9 @@ class _AnswerParser:
         if not isinstance(names, Several) or len(parts) > 2:
             return None
         values = self._item(parts[1])
-        if _differ_somewhere(names, values):
-            return Words(" = ".join(_name(part) for part in parts))
-        return _with_names(names, values, _name(parts[0]))
+        if differ_somewhere(names, values):
+            return Words(" = ".join(name_of(part) for part in parts))
+        return with_names(names, values, name_of(parts[0]))
 
     # Sets and brackets
 
@@ -483,7 +496,7 @@ class _AnswerParser:
         has_word = start > 0 and self.tokens[start - 1].text.lower() == "point"
         texts = [token.text for token in self.tokens[start : start + 3 : 2]]
         in_braces = texts == ["{", "}"]  # \mathcal{N}(0, 1)
-        if start < len(self.tokens) - 5 and _names_point(self.tokens[start + in_braces]):
+        if start < len(self.tokens) - 5 and names_point(self.tokens[start + in_braces]):
             start, has_word = start + 1 + 2 * in_braces, True
         rest = self.tokens[start:]
         if not has_word or len(rest) < 5 or rest[0].text != "(" or not is_bracketed(rest):
@@ -518,7 +531,7 @@ class _AnswerParser:
             element = element[: texts.index("∈")]
             whole = sorted({"Z", "N", "Q"}.intersection(texts))
             if whole:
-                name = Words(f"{_name(element)} in {whole[0]}")
+                name = Words(f"{name_of(element)} in {whole[0]}")
                 return Several("tuple", (name, self._nested(condition).answer()), "{|}")
         if len(element) == 1:
             if element[0].kind is not Kind.LETTER:
@@ -527,7 +540,7 @@ class _AnswerParser:
             if isinstance(found, Ranges) and found.variable == element[0].text:
                 return replace(found, variable=None)
             return found
-        return Several("tuple", (self._item(element), Words(_name(condition))), "{|}")
+        return Several("tuple", (self._item(element), Words(name_of(condition))), "{|}")
 
     # Environments of LaTeX
 
@@ -569,11 +582,6 @@ def _as_lines(value: Value) -> Value:
     return Several("list", tuple(_flat([value]))) if vary else value
 
 
-def _names_point(token: Token) -> bool:
-    is_letter = token.kind is Kind.LETTER and len(token.text) == 1
-    return is_letter and token.text.isupper() and token.text != "C"
-
-
 def _flat(items: Sequence[Value]) -> list[Value]:
     """Items with the elements of lists among them in place of the lists: `x = ±1` is two items."""
     flat: list[Value] = []
@@ -606,156 +614,12 @@ def _tuples(items: tuple[Value, ...], brackets: str) -> Several:
     )
 
 
-def _is_colon(token: Token) -> bool:
-    return token.text == ":" and token.kind is Kind.SIGN
-
-
-def _has_words(tokens: Sequence[Token]) -> bool:
-    return any(token.kind is Kind.WORD for token in tokens)
-
-
-def _name(tokens: Sequence[Token]) -> str:
-    """The name that tokens spell; the case of words does not count."""
-    name = "".join(token.text for token in tokens if token.text not in _BRACES)
-    return name.lower() if _has_words(tokens) else name
-
-
-def _is_name(tokens: Sequence[Token]) -> bool:
-    """Whether tokens are words, or a variable, perhaps with a subscript."""
-    if all(token.kind is Kind.WORD for token in tokens):
-        return True
-    if tokens[0].kind is not Kind.LETTER:
-        return False
-    if tokens[0].text in ("e", "i", "pi", "infty"):
-        return False
-    if tokens[0].text == "Delta" and len(tokens) > 1 and tokens[1].kind is Kind.LETTER:
-        tokens = tokens[1:]
-    if len(tokens) > 1 and tokens[1].text == "'":  # no sum: y' + y
-        return all(token.text not in ("+", "-", "*", "/") for token in tokens[2:])
-    # No name: n_1 \sin x
-    is_indexed = len(tokens) > 1 and tokens[1].text == "_"
-    return len(tokens) == 1 or (is_indexed and not _goes_on_with_a_function(tokens[2:]))
-
-
-def _goes_on_with_a_function(tokens: Sequence[Token]) -> bool:
-    """Whether a function stands behind an index: the sine of `{12} \\sin x`."""
-    end = next((at + 1 for at, one in enumerate(tokens) if one.text == "}"), len(tokens))
-    behind = tokens[end:] if tokens and tokens[0].text == "{" else tokens[1:]
-    return any(token.kind is Kind.FUNCTION for token in behind)
-
-
-def _names_e(parts: Sequence[Sequence[Token]]) -> bool:
-    """Whether `e` only names a number, as an eccentricity is named: `e = c/a = \\frac{1}{2}`."""
-    alone, *sides = parts
-    if [token.text for token in alone] != ["e"] or alone[0].kind is not Kind.LETTER:
-        return False
-    letters = {token.text for side in sides for token in side if token.kind is Kind.LETTER}
-    return "e" not in letters and not any(token.kind is Kind.LETTER for token in sides[-1])
-
-
-def _function_head(tokens: Sequence[Token]) -> tuple[str, str | None] | None:
-    """Name and argument of `f(x)`; the argument is None if it is no variable: `f(2)`."""
-    texts = [token.text for token in tokens if token.text not in _BRACES]
-    if len(texts) < 4 or tokens[0].kind is not Kind.LETTER or texts[-1] != ")":
-        return None
-    opening = texts.index("(") if "(" in texts else 0
-    if opening == 0 or (opening > 1 and texts[1] not in ("_", "^", "'", "''")):
-        return None
-    inside = texts[opening + 1 : -1]
-    if "(" in inside:
-        return None
-    name = texts[0] + "".join(texts[1:opening])
-    if len(inside) == 1 and inside[0][0].islower():
-        return name, inside[0]
-    return f"{name}({''.join(inside)})", None
-
-
-def _is_turned_round(left: Sequence[Token], right: Sequence[Token]) -> bool:
-    """Whether a value stands before its function: `4 = f(2)`, `2x = f(x)`."""
-    head = None if _function_head(left) else _function_head(right)
-    if head is None or _is_name(left):
-        return False
-    letters = {token.text for token in left if token.kind is Kind.LETTER}
-    return letters <= {"e", "i", "pi"} if head[1] is None else head[1] in letters
-
-
 def _without_bar(tokens: list[Token]) -> list[Token]:
     """The segment `AB` of `\\overline{AB}`; any other tokens as they are."""
     is_segment = len(tokens) == 5 and tokens[0].text == "overline" and tokens[1].text == "{"
     if is_segment and all(one.kind is Kind.LETTER and one.text.isupper() for one in tokens[2:4]):
         return tokens[2:4]
     return tokens
-
-
-def _variable(value: Value) -> Symbol | None:
-    """The variable that is the whole of an answer; None for any other answer."""
-    if not isinstance(value, Quantity) or value.unit is not None:
-        return None
-    expression = value.expression
-    return expression if isinstance(expression, Symbol) and not is_constant(expression) else None
-
-
-def _two_sides(left: Expression, right: Expression) -> Value:
-    if isinstance(right, Symbol) and not is_constant(right) and not variables(left):  # 5 = x
-        return Named(right.name, Quantity(left))
-    if len(both := with_each_sign(left)) > 1 and with_each_sign(right) == [right]:  # 2x ± y = 0
-        return Several("list", tuple(Relation("=", one, right) for one in both))
-    return Relation("=", left, right)
-
-
-def _constant_chain(sides: list[Expression]) -> Value:
-    """The value of `1 + 1 = 4/2 = 2`; sides that are equal but for rounding leave it open."""
-    if all(same(side, sides[-1], CHAIN_TOLERANCE) for side in sides[:-1]):
-        return Quantity(sides[-1])
-    raise Unreadable("sides that may be rounded")
-
-
-def _contradict(constants: Sequence[Expression]) -> bool:
-    """Whether constants that are said to be equal are not, even if rounded: `x = 4 = 5`."""
-    return any(
-        same(one, constants[-1], CHAIN_TOLERANCE) is False
-        and not (_may_be_rounded(one, constants[-1]) or _may_be_rounded(constants[-1], one))
-        for one in constants[:-1]
-    )
-
-
-def _contradicts(side: Value, last: Quantity) -> bool:
-    """Whether a side of a chain has another value than the last, for all that can be known."""
-    if not isinstance(side, Quantity):
-        return True
-    if variables(side.expression):
-        return False
-    if side.unit is None and last.unit is None:
-        return _contradict([side.expression, last.expression])
-    if side.unit is None:
-        return _measures_differ(replace(side, unit=last.unit), last)
-    is_other = last.unit is None or side.unit.dimension != last.unit.dimension
-    return is_other or _measures_differ(side, last)
-
-
-def _are_other_amounts(left: Value, right: Value) -> bool:
-    """Whether two amounts that are said to be equal are not: 5 m and 5 km, 7 and 5 apples."""
-    if not (isinstance(left, Quantity) and isinstance(right, Quantity)):
-        return False
-    is_count = left.unit is None and right.unit is None and right.words
-    if is_count and left.words in ((), right.words):
-        return _contradict([left.expression, right.expression])
-    return _measures_differ(left, right)
-
-
-def _measures_differ(left: Value, right: Value) -> bool:
-    """Whether numbers with units are different sizes of one dimension: 5 m and 5 km."""
-    if not (isinstance(left, Quantity) and isinstance(right, Quantity)):
-        return False
-    if left.unit is None or right.unit is None or left.unit.dimension != right.unit.dimension:
-        return False
-    if left.unit.offset or right.unit.offset:
-        return False
-    sizes = [Product((one.expression, Number(one.unit.size))) for one in (left, right) if one.unit]
-    try:
-        return _are_rough(*(numeric(size, {}, 15) for size in sizes))
-    except (Undefined, Unreadable):
-        return False
 
 
 def _with_equal_signs(tokens: list[Token]) -> list[Token]:
@@ -766,7 +630,7 @@ def _with_equal_signs(tokens: list[Token]) -> list[Token]:
     return [
         token
         for token, following in zip(tokens, [*texts[1:], ""], strict=True)
-        if not (_is_colon(token) and following == "=")
+        if not (is_colon(token) and following == "=")
     ]
 
 
@@ -780,86 +644,6 @@ def _with_membership_sign(tokens: list[Token]) -> list[Token]:
         if named == words and len(tokens) > end and tokens[end].text in ("(", "[", "{"):
             return [tokens[0], Token(Kind.SIGN, "∈"), *tokens[end:]]
     return tokens
-
-
-def _are_different(sides: Sequence[Expression]) -> bool:
-    """Whether sides of the same variables as the last one differ from it: `x + 1 = 2x = x^2`."""
-    names = variables(sides[-1])
-    return bool(names) and any(
-        variables(side) == names and same(side, sides[-1], CHAIN_TOLERANCE) is False
-        for side in sides[:-1]
-    )
-
-
-MAX_ROUGHNESS = 0.1
-"""Largest relative difference of sides with `≈` between them."""
-
-
-def _constants(left: list[Token], right: list[Token]) -> _Constants | None:
-    """The expressions of two sides; None where one is none."""
-    try:
-        return parse_expression(left), parse_expression(right)
-    except Unreadable:
-        return None
-
-
-def _are_far_apart(sides: _Constants | None) -> bool:
-    """Whether constants differ by more than rounding: those of `5 ≈ 6`, but not of `17/3 ≈ 6`."""
-    if sides is None:
-        return False
-    try:
-        one, value = (numeric(side, {}, 15) for side in sides)
-    except (Undefined, Unreadable):
-        return False
-    other = sides[1]
-    places = other.decimals or 0 if isinstance(other, Number) else 0
-    is_beyond_places = bool(abs(one - value) >= 10.0**-places)
-    return is_beyond_places and _are_rough(one, value)
-
-
-def _are_rough(one: Any, other: Any) -> bool:
-    return bool(abs(one - other) > MAX_ROUGHNESS * max(abs(one), abs(other)))
-
-
-def _differ_somewhere(left: Value, right: Value) -> bool:
-    """Whether tuples have different constants in one place: `(1, 2) = (2, 1)`."""
-    if not (isinstance(left, Several) and isinstance(right, Several)):
-        return False
-    pairs = [
-        (one.expression, other.expression)
-        for one, other in zip(left.items, right.items, strict=False)
-        if isinstance(one, Quantity) and isinstance(other, Quantity)
-    ]
-    return any(
-        not variables(one) and not variables(other) and _contradict([one, other])
-        for one, other in pairs
-    )
-
-
-def _may_be_rounded(decimal: Expression, other: Expression) -> bool:
-    """Whether a decimal is less than a unit of its last place from a constant: 0.66 and 2/3."""
-    if not isinstance(decimal, Number) or not decimal.decimals:
-        return False
-    try:
-        gap = abs(numeric(difference(other, decimal), {}, DIGITS))
-    except (Undefined, Unreadable):
-        return True
-    return bool(gap <= 10.0**-decimal.decimals)
-
-
-def _with_names(names: Several, values: Value, name: str) -> Value:
-    """Each value with its own name; all values with one name where the names are no symbols."""
-    if not isinstance(values, Several):
-        return Named(name, values)
-    symbols = [
-        one.expression.name
-        for one in names.items
-        if isinstance(one, Quantity) and isinstance(one.expression, Symbol)
-    ]
-    if not len(symbols) == len(names.items) == len(values.items):
-        return Named(name, values)
-    items = tuple(Named(symbol, value) for symbol, value in zip(symbols, values.items, strict=True))
-    return Several("tuple", items, values.brackets)
 
 
 def _is_more_than_expression(tokens: Sequence[Token]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import permutations
 
-from verifier_service.mathematics.evaluation import same
+from verifier_service.mathematics.expression_equality import same
 from verifier_service.mathematics.expressions import (
     Expression,
     Number,

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from verifier_service.mathematics.evaluation import Undefined, numeric
+from verifier_service.mathematics.exact_values import Undefined
 from verifier_service.mathematics.expressions import Expression, substitute, variables
 from verifier_service.mathematics.notation import Kind, Token, Unreadable
+from verifier_service.mathematics.numeric_values import numeric
 from verifier_service.mathematics.splitting import depth_change
 from verifier_service.mathematics.values import Named, Quantity, Ranges, Relation, Several, Value
 

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from verifier_service.mathematics.evaluation import (
-    DIGITS,
-    NotExact,
-    Undefined,
-    exact,
-    leaves_the_reals,
-    numeric,
-    points,
-    same,
-)
+from verifier_service.mathematics.comparison_points import points
+from verifier_service.mathematics.exact_values import NotExact, Undefined, exact
+from verifier_service.mathematics.expression_equality import leaves_the_reals, same
 from verifier_service.mathematics.expressions import Expression, difference, variables
 from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.numeric_values import DIGITS, numeric
 from verifier_service.mathematics.values import Relation
 
 

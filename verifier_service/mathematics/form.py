@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import mpmath
 
-from verifier_service.mathematics.evaluation import DIGITS, Undefined, numeric
+from verifier_service.mathematics.exact_values import Undefined
 from verifier_service.mathematics.expressions import (
     MINUS_ONE,
     Call,
@@ -29,6 +29,7 @@ from verifier_service.mathematics.expressions import (
     walk,
 )
 from verifier_service.mathematics.notation import Kind, Token, Unreadable, tokenize
+from verifier_service.mathematics.numeric_values import DIGITS, numeric
 from verifier_service.mathematics.values import (
     Grid,
     Named,

@@ -16,7 +16,7 @@ from typing import Any
 
 import mpmath
 
-from verifier_service.mathematics.evaluation import Undefined, numeric
+from verifier_service.mathematics.exact_values import Undefined
 from verifier_service.mathematics.expressions import (
     Call,
     Expression,
@@ -30,6 +30,7 @@ from verifier_service.mathematics.expressions import (
     walk,
 )
 from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.numeric_values import numeric
 from verifier_service.mathematics.values import Ranges, Relation
 
 MAX_DEGREE = 12

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from verifier_service.mathematics.evaluation import DIGITS, Undefined, numeric, same
+from verifier_service.mathematics.exact_values import Undefined
+from verifier_service.mathematics.expression_equality import same
 from verifier_service.mathematics.expressions import (
     Expression,
     Number,
@@ -20,6 +21,7 @@ from verifier_service.mathematics.expressions import (
     variables,
 )
 from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.numeric_values import DIGITS, numeric
 
 INTEGER_NAMES = frozenset("k n m l j N K M".split())
 """Names that stand for an arbitrary integer beside pi."""

@@ -15,7 +15,8 @@ from verifier_service.mathematics.decimals import (
     plain_decimal,
     significant_digits,
 )
-from verifier_service.mathematics.evaluation import DIGITS, Undefined, numeric, same
+from verifier_service.mathematics.exact_values import Undefined
+from verifier_service.mathematics.expression_equality import same
 from verifier_service.mathematics.expressions import (
     Call,
     Expression,
@@ -30,6 +31,7 @@ from verifier_service.mathematics.expressions import (
     with_parts,
 )
 from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.numeric_values import DIGITS, numeric
 from verifier_service.mathematics.ordered_products import factors_of, ordered_letters
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.tolerance import rounding_places

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from verifier_service.mathematics.evaluation import DIGITS, NotExact, Undefined, exact, numeric
+from verifier_service.mathematics.exact_values import NotExact, Undefined, exact
 from verifier_service.mathematics.expressions import (
     Call,
     Expression,
@@ -22,6 +22,7 @@ from verifier_service.mathematics.expressions import (
     with_each_sign,
 )
 from verifier_service.mathematics.notation import Unreadable
+from verifier_service.mathematics.numeric_values import DIGITS, numeric
 from verifier_service.mathematics.values import (
     EVERYTHING,
     Named,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verifier_service.mathematics.evaluation import NotExact, Undefined, exact
+from verifier_service.mathematics.exact_values import NotExact, Undefined, exact
 from verifier_service.mathematics.expressions import Number, Power, variables, walk
 from verifier_service.mathematics.periodic import INTEGER_NAMES
 from verifier_service.mathematics.values import Quantity, Several

@@ -6,10 +6,11 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 
-from verifier_service.mathematics.evaluation import Undefined, numeric
+from verifier_service.mathematics.exact_values import Undefined
 from verifier_service.mathematics.expression_parser import parse_expression
 from verifier_service.mathematics.expressions import Expression, Number, variables
 from verifier_service.mathematics.notation import Token, Unreadable
+from verifier_service.mathematics.numeric_values import numeric
 from verifier_service.mathematics.values import Named, Quantity, Value
 
 MAX_CHARACTERS = 300

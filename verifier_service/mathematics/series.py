@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from verifier_service.mathematics.evaluation import same
+from verifier_service.mathematics.expression_equality import same
 from verifier_service.mathematics.expression_parser import parse_expression
 from verifier_service.mathematics.expressions import (
     Expression,

@@ -13,7 +13,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 from verifier_service.mathematics.equations import same_equation, same_relation
-from verifier_service.mathematics.evaluation import Undefined, numeric, same
+from verifier_service.mathematics.exact_values import Undefined
+from verifier_service.mathematics.expression_equality import same
 from verifier_service.mathematics.expressions import (
     Call,
     Expression,
@@ -28,6 +29,7 @@ from verifier_service.mathematics.expressions import (
     walk,
 )
 from verifier_service.mathematics.notation import GREEK, Unreadable
+from verifier_service.mathematics.numeric_values import numeric
 from verifier_service.mathematics.pairing import MAX_UNORDERED, same_elements
 from verifier_service.mathematics.periodic import INTEGER_NAMES
 from verifier_service.mathematics.quantity_comparison import (
