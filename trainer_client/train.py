@@ -41,7 +41,7 @@ from trainer_client.run.go_back import go_back_to
 from trainer_client.run.json_lines import read_lines
 from trainer_client.run.metrics import rollout_metrics
 from trainer_client.run.rollout_log import append_solve_rates, solve_rate, write_rollouts
-from trainer_client.run.run_folder import checkpoint_folder
+from trainer_client.run.run_folder import adapter_problem, checkpoint_folder
 from trainer_client.run.step_progress import STEP
 from trainer_client.run.training_run import (
     RunResult,
@@ -125,6 +125,8 @@ def _checkpoint_to_resume(
         if not processes.leads:
             return None
         found = checkpoint_to_resume(run_dir, resume=resume, has_store=store is not None)
+        if (problem := adapter_problem(config)) is not None:
+            raise ConfigError(problem)
         return None if found is None else found.step
 
     step = processes.gather(processes.agree(newest_step, ConfigError))[0]
