@@ -11,6 +11,7 @@ from trainer_client.config.run_config import ConfigError, load_config
 from trainer_client.errors import writing
 from trainer_client.policy.lora import has_adapter
 from trainer_client.policy.policy import load_policy
+from trainer_client.policy.weights import writing_weights
 from trainer_client.run.checkpoint import Checkpoint
 from trainer_client.run.checkpoint_choice import choose_checkpoint
 
@@ -34,7 +35,7 @@ def export(
 
     Raises:
         ConfigError: the run or the checkpoint does not exist, or the output does.
-        TrainerError: the output cannot be made.
+        TrainerError: the output cannot be made or written.
     """
     if output.exists():
         raise ConfigError(f"{output} exists; choose another folder")
@@ -45,9 +46,10 @@ def export(
     )
     with writing(output):
         output.mkdir(parents=True)
-    if has_adapter(policy.model):
-        policy.model.save_pretrained(output / "adapter")
-    if dtype is not None:
-        policy.model.to(getattr(torch, dtype))
-    policy.save_merged(output)
+    with writing_weights(output):
+        if has_adapter(policy.model):
+            policy.model.save_pretrained(output / "adapter")
+        if dtype is not None:
+            policy.model.to(getattr(torch, dtype))
+        policy.save_merged(output)
     return chosen

@@ -19,7 +19,7 @@ from typing import Any
 
 from trainer_client.config.run_config import Config, ConfigError
 from trainer_client.data_sets import load_data_sets
-from trainer_client.errors import TrainingError
+from trainer_client.errors import TrainingError, room_for_files
 from trainer_client.given_objects import given_objects
 from trainer_client.learner import Learner
 from trainer_client.problem_mix import MixPosition, ProblemMix
@@ -83,6 +83,7 @@ def train(
         TrainingStopped: the service went away for too long, nothing was judged, a guard stopped
             the run, `on_step` raised an error, or SIGTERM or Ctrl-C came; a checkpoint has been
             saved.
+        TrainingError: the disk is full; the run goes on from its newest checkpoint.
     """
     with given_objects(given or {}), launched(config.model.device) as processes:
         # It stays quiet after the run: each process would say where the trained model is.
@@ -102,7 +103,8 @@ def train(
             # Problems that are sampled ahead are taken before the steps in between have verdicts.
             measured=MeasuredSolveRates(lag=config.train.max_staleness_steps),
         )
-        with open_run(config, data_sets, reader, checkpoint, processes) as run:
+        opened = open_run(config, data_sets, reader, checkpoint, processes)
+        with room_for_files(run_dir), opened as run:
             mix.measured.restore(processes.gather(read_lines(run_dir / "solve_rates.jsonl"))[0])
             sampler = GroupSampler(run.learner, run.scorer, mix, config)
             run.evaluate_at_start()

@@ -78,6 +78,16 @@ def test_an_adapter_of_another_form_is_refused_before_anything_is_changed(
     assert [one.step for one in list_checkpoints(finished_run)] == [1, 2]
 
 
+@pytest.mark.parametrize("modules", [["q_prj"], ["model"]])
+def test_layers_that_cannot_be_adapted_are_told_by_name(
+    task: Path, tmp_path: Path, modules: list[str]
+) -> None:
+    model = {"lora": {"rank": 4, "target_modules": modules}}
+    config = run_config(task, tmp_path / "run", model=model)
+    with pytest.raises(ConfigError, match=r"target_modules: .*; linear layers of Llama.* q_proj"):
+        load_policy(config.model)
+
+
 @pytest.mark.slow
 def test_a_resumed_lora_run_ends_with_the_same_weights_bit_for_bit(
     task: Path, finished_run: Path, tmp_path: Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -95,6 +96,11 @@ class DatasetConfig(Section):
     def place(self) -> str:
         """The path, with the split where it is not all of `train`."""
         return self.path if self.split == "train" else f"{self.path} [{self.split}]"
+
+    @property
+    def name_in_metrics(self) -> str:
+        """The name that the path gives."""
+        return re.sub(r"[^\w.-]+", "_", Path(self.path).stem).strip("_.-") or "data"
 
     @property
     def named_columns(self) -> set[str]:
