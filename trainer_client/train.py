@@ -42,6 +42,7 @@ from trainer_client.run.json_lines import read_lines
 from trainer_client.run.metrics import rollout_metrics
 from trainer_client.run.rollout_log import append_solve_rates, solve_rate, write_rollouts
 from trainer_client.run.run_folder import adapter_problem, checkpoint_folder
+from trainer_client.run.sole_run import sole_run
 from trainer_client.run.step_progress import STEP
 from trainer_client.run.training_run import (
     RunResult,
@@ -88,29 +89,40 @@ def train(
     with given_objects(given or {}), launched(config.model.device) as processes:
         # It stays quiet after the run: each process would say where the trained model is.
         CONSOLE.quiet = not processes.leads
-        run_dir, num_steps = config.output_dir, config.train.steps
-        checkpoint = _checkpoint_to_resume(config, processes, resume=resume)
-        if checkpoint is not None and resume_from != "last":
-            checkpoint = _go_back(config, resume_from, processes)
-        if checkpoint is not None and is_finished(run_dir, checkpoint, num_steps=num_steps):
-            return _finished(run_dir, checkpoint.step)
-        reader = PromptReader.of(config.model)
-        data_sets = load_data_sets(config, reader)
-        mix = ProblemMix(
-            data_sets,
-            per_step=config.rollout.prompts_per_step,
-            seed=config.train.seed,
-            # Problems that are sampled ahead are taken before the steps in between have verdicts.
-            measured=MeasuredSolveRates(lag=config.train.max_staleness_steps),
-        )
-        opened = open_run(config, data_sets, reader, checkpoint, processes)
-        with room_for_files(run_dir), opened as run:
-            mix.measured.restore(processes.gather(read_lines(run_dir / "solve_rates.jsonl"))[0])
-            sampler = GroupSampler(run.learner, run.scorer, mix, config)
-            run.evaluate_at_start()
-            while run.position.step < num_steps:
-                _next_step(run, sampler, on_step)
-        return RunResult.of(run_dir, run.log.history)
+        with sole_run(config.output_dir, processes):
+            checkpoint = _checkpoint_to_resume(config, processes, resume=resume)
+            if checkpoint is not None and resume_from != "last":
+                checkpoint = _go_back(config, resume_from, processes)
+            return _train_from(checkpoint, config, processes, on_step)
+
+
+def _train_from(
+    checkpoint: Checkpoint | None,
+    config: Config,
+    processes: Processes,
+    on_step: StepCallback | None,
+) -> RunResult:
+    """Run the steps after a checkpoint; None: all steps."""
+    run_dir, num_steps = config.output_dir, config.train.steps
+    if checkpoint is not None and is_finished(run_dir, checkpoint, num_steps=num_steps):
+        return _finished(run_dir, checkpoint.step)
+    reader = PromptReader.of(config.model)
+    data_sets = load_data_sets(config, reader)
+    mix = ProblemMix(
+        data_sets,
+        per_step=config.rollout.prompts_per_step,
+        seed=config.train.seed,
+        # Problems that are sampled ahead are taken before the steps in between have verdicts.
+        measured=MeasuredSolveRates(lag=config.train.max_staleness_steps),
+    )
+    opened = open_run(config, data_sets, reader, checkpoint, processes)
+    with room_for_files(run_dir), opened as run:
+        mix.measured.restore(processes.gather(read_lines(run_dir / "solve_rates.jsonl"))[0])
+        sampler = GroupSampler(run.learner, run.scorer, mix, config)
+        run.evaluate_at_start()
+        while run.position.step < num_steps:
+            _next_step(run, sampler, on_step)
+    return RunResult.of(run_dir, run.log.history)
 
 
 def _checkpoint_to_resume(
