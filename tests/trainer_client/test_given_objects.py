@@ -16,6 +16,7 @@ from tests.trainer_client.runs import run_config
 from trainer_client.config.model_section import LoraConfig
 from trainer_client.config.run_config import Config, ConfigError
 from trainer_client.errors import TrainerError, TrainingStopped
+from trainer_client.export import export
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.run.json_lines import read_lines
 from trainer_client.run.rollout_log import rollouts_path
@@ -175,6 +176,21 @@ def test_a_policy_whose_weights_are_all_frozen_is_refused(task: Path, tmp_path: 
     given["policy"][0].requires_grad_(False)
     with pytest.raises(ConfigError, match="all weights of the model are frozen"):
         train(given_config(task, tmp_path / "run"), given=given)
+
+
+@pytest.mark.parametrize("lora", [None, LoraConfig(rank=2)])
+def test_the_checkpoint_of_a_given_policy_is_exported(
+    task: Path, tmp_path: Path, lora: LoraConfig | None
+) -> None:
+    given = objects(task)
+    given["policy"][1].chat_template += "{# of the script #}"
+    config = given_config(task, tmp_path / "run", train={"steps": 1})
+    model = config.model.model_copy(update={"lora": lora})
+    result = train(config.model_copy(update={"model": model}), given=given)
+    export(tmp_path / "run", tmp_path / "out", checkpoint="last")
+    assert_equal(weights(tmp_path / "out"), weights(result.model_dir))
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "out")
+    assert tokenizer.chat_template.endswith("{# of the script #}")
 
 
 def test_gradients_that_a_policy_comes_with_are_not_applied(task: Path, tmp_path: Path) -> None:
