@@ -180,8 +180,8 @@ def load_rows(config: DatasetConfig) -> Rows:
         raise
     except _read_errors() as error:
         raise DatasetError(
-            f"cannot load {config.place}: {error}. Expected a .jsonl or .parquet file, a "
-            "folder written by save_to_disk, or the name of a Hugging Face data set"
+            f"cannot load {config.place}: {first_line(error)}. Expected a .jsonl or .parquet file, "
+            "a folder written by save_to_disk, or the name of a Hugging Face data set"
             f"{or_local(config.path, 'dataset.path')}"
         ) from error
 

@@ -89,7 +89,7 @@ def train(
     with given_objects(given or {}), launched(config.model.device) as processes:
         # It stays quiet after the run: each process would say where the trained model is.
         CONSOLE.quiet = not processes.leads
-        with sole_run(config.output_dir, processes):
+        with sole_run(config.output_dir, processes, make=not resume):
             checkpoint = _checkpoint_to_resume(config, processes, resume=resume)
             if checkpoint is not None and resume_from != "last":
                 checkpoint = _go_back(config, resume_from, processes)

@@ -47,17 +47,18 @@ def test_a_folder_that_another_process_trains_into_is_refused(tmp_path: Path) ->
         assert other.stdout.readline() == b"locked\n"
         with (
             pytest.raises(ConfigError, match="another process trains into"),
-            sole_run(tmp_path / "run", Processes()),
+            sole_run(tmp_path / "run", Processes(), make=False),
         ):
             pass
         other.kill()
         other.wait()
-        with sole_run(tmp_path / "run", Processes()):
+        with sole_run(tmp_path / "run", Processes(), make=False):
             assert (tmp_path / "run" / LOCK_FILE).exists()
 
 
 def test_a_folder_that_cannot_be_made_is_nobodys(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with sole_run(tmp_path / "file" / "run", Processes()):
-        pass
-    assert (tmp_path / "file").is_file()
+    with sole_run(tmp_path / "file" / "run", Processes(), make=True):
+        assert (tmp_path / "file").is_file()
+    with sole_run(tmp_path / "run", Processes(), make=False):
+        assert not (tmp_path / "run").exists()

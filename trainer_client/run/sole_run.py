@@ -16,16 +16,25 @@ LOCK_FILE = ".lock"
 
 
 @contextmanager
-def sole_run(run_dir: Path, processes: Processes) -> Iterator[None]:
+def sole_run(run_dir: Path, processes: Processes, *, make: bool) -> Iterator[None]:
     """Inside, no other process may train into the folder. Collective.
 
     The system gives the folder free when the process ends, however it ends. A folder that cannot be
     made or locked is nobody's.
 
+    Args:
+        run_dir: the folder.
+        processes: the processes of the run, of which the first locks.
+        make: whether a folder that is not there is made.
+
     Raises:
         ConfigError: another process trains into it.
     """
-    descriptor = processes.agree(lambda: _lock(run_dir) if processes.leads else None, ConfigError)
+
+    def lock() -> int | None:
+        return _lock(run_dir, make=make) if processes.leads else None
+
+    descriptor = processes.agree(lock, ConfigError)
     try:
         yield
     finally:
@@ -33,10 +42,11 @@ def sole_run(run_dir: Path, processes: Processes) -> Iterator[None]:
             os.close(descriptor)
 
 
-def _lock(run_dir: Path) -> int | None:
+def _lock(run_dir: Path, *, make: bool) -> int | None:
     """The descriptor of the locked file, None without one; raises ConfigError."""
     try:
-        run_dir.mkdir(parents=True, exist_ok=True)
+        if make:
+            run_dir.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(run_dir / LOCK_FILE, os.O_WRONLY | os.O_CREAT, 0o644)
     except OSError:
         return None
