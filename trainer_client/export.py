@@ -18,7 +18,7 @@ from trainer_client.policy.chat import load_tokenizer
 from trainer_client.policy.lora import has_adapter
 from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.policy.weights import writing_weights
-from trainer_client.run.checkpoint import Checkpoint
+from trainer_client.run.checkpoint import Checkpoint, check_whole
 from trainer_client.run.checkpoint_choice import choose_checkpoint
 
 Dtype = Literal["float32", "bfloat16"]
@@ -47,6 +47,7 @@ def export(
         raise ConfigError(f"{output} exists; choose another folder")
     config = load_config(run_dir / "config.yaml")
     chosen = choose_checkpoint(run_dir, checkpoint, config)
+    check_whole(chosen)
     policy = _policy_of(config.model, chosen)
     with writing(output):
         output.mkdir(parents=True)

@@ -33,7 +33,12 @@ from trainer_client.reward.rewards import (
     rewards_of,
 )
 from trainer_client.rollout.group_sampler import SAMPLING_ERRORS, GroupSampler
-from trainer_client.run.checkpoint import Checkpoint, Position, checkpoint_to_resume
+from trainer_client.run.checkpoint import (
+    Checkpoint,
+    Position,
+    check_whole,
+    checkpoint_to_resume,
+)
 from trainer_client.run.checkpoint_choice import choose_checkpoint
 from trainer_client.run.checkpoint_store import store_of
 from trainer_client.run.console import CONSOLE, say
@@ -106,6 +111,8 @@ def _train_from(
     run_dir, num_steps = config.output_dir, config.train.steps
     if checkpoint is not None and is_finished(run_dir, checkpoint, num_steps=num_steps):
         return _finished(run_dir, checkpoint.step)
+    if checkpoint is not None:
+        check_whole(checkpoint)
     reader = PromptReader.of(config.model)
     data_sets = load_data_sets(config, reader)
     mix = ProblemMix(

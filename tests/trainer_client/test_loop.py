@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import resource
 import shutil
 import signal
@@ -27,7 +28,7 @@ from tests.trainer_client.runs import (
     weights,
 )
 from trainer_client.config.dataset_section import DatasetConfig
-from trainer_client.config.run_config import Config, dump_config
+from trainer_client.config.run_config import Config, ConfigError, dump_config
 from trainer_client.data_sets import load_data_sets
 from trainer_client.dataset import Problem, load_problems, read_solve_rates
 from trainer_client.errors import TrainingError, TrainingStopped
@@ -454,6 +455,22 @@ def test_a_checkpoint_without_room_is_told_and_leaves_nothing(
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert list((tmp_path / "run" / "checkpoints").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["trainer_state.pt", "model.safetensors", "config.json"])
+@pytest.mark.parametrize("num_bytes", [0, 100])
+def test_a_damaged_checkpoint_is_named_and_an_earlier_one_goes_on(
+    task: Path, tmp_path: Path, name: str, num_bytes: int
+) -> None:
+    every_step = {"checkpoint_every_steps": 1}
+    train(run_config(task, tmp_path / "run", train={"steps": 2, **every_step}))
+    newest = list_checkpoints(tmp_path / "run")[-1].folder
+    os.truncate(newest / name, num_bytes)
+    more = run_config(task, tmp_path / "run", train={"steps": 3, **every_step})
+    with pytest.raises(ConfigError, match=rf"{newest} is damaged: {re.escape(name)}: "):
+        train(more, resume=True)
+    train(more, resume=True, resume_from="1")
+    assert [row["step"] for row in metrics(tmp_path / "run")] == [1, 2, 3]
 
 
 def test_a_full_disk_is_told_by_name(task: Path, tmp_path: Path) -> None:

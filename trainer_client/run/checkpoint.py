@@ -6,14 +6,17 @@ LoRA, an adapter's folder.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import torch
+from safetensors import SafetensorError, safe_open
 from torch import distributed
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
@@ -130,6 +133,7 @@ def save_checkpoint(
         for write in groups:
             write(partial)
         _save_state(partial, position, scheduler, optimizer, entropy_control)
+        _flush(partial)
         os.replace(partial, folder)
     return Checkpoint(folder, position.step)
 
@@ -168,6 +172,7 @@ def _save_sharded(
         for write in groups:
             write(partial)
         _save_state(partial, position, scheduler, optimizer, entropy_control, sharded=True)
+        _flush(partial)
         os.replace(partial, folder)
     distributed.barrier()
     return Checkpoint(folder, position.step)
@@ -197,6 +202,37 @@ def _save_state(
         torch.save(state, folder / STATE_FILE)
     except RuntimeError as error:  # torch's own form of an error of the file system
         raise OSError(f"{STATE_FILE}: {first_line(error)}") from error
+
+
+def check_whole(checkpoint: Checkpoint) -> None:
+    """Raise ConfigError where files of a checkpoint are missing or cut off.
+
+    A power failure, or a copy that was broken off, leaves such ones.
+    """
+    folder = checkpoint.folder
+    path = folder / STATE_FILE
+    try:
+        ZipFile(path).close()
+        for path in folder.glob("*.safetensors"):
+            with safe_open(path, "pt"):
+                pass
+        for path in folder.glob("*.json"):
+            json.loads(path.read_bytes())
+    except (OSError, BadZipFile, SafetensorError, ValueError) as error:
+        raise ConfigError(
+            f"the checkpoint {folder} is damaged: {path.name}: {first_line(error)}. `train "
+            "--resume --from STEP` goes on from an earlier one; without any, remove its folder"
+        ) from error
+
+
+def _flush(folder: Path) -> None:
+    """Wait until the files are on the disk: a power failure must not empty a whole checkpoint."""
+    for path in (*folder.rglob("*"), folder):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def remove_checkpoints(run_dir: Path, *, keep: int | None, also: Collection[int] = ()) -> None:
