@@ -206,8 +206,12 @@ def evaluate_command(
             result = evaluate(sampler, scorer, problems, config.rollout, evaluation)
             _print_result(result, evaluation)
             if solve_rates is not None:
+                name = evaluation.dataset.name_in_metrics
+                label = {"dataset": name} if len(held_out) > 1 else {}
                 with solve_rates.open("a") as file:
-                    file.writelines(json.dumps(rate.row) + "\n" for rate in result.solve_rates)
+                    file.writelines(
+                        json.dumps({**label, **rate.row}) + "\n" for rate in result.solve_rates
+                    )
 
 
 def _print_result(result: EvaluationResult, evaluation: EvaluationConfig) -> None:

@@ -169,20 +169,26 @@ def read_rows(
     return usable
 
 
-def read_solve_rates(path: Path) -> dict[str, float]:
-    """Problem id -> share of its judged completions that passed, over all lines of the file.
+def read_solve_rates(path: Path, label: str | None = None) -> dict[str, float]:
+    """Problem id -> share of its judged completions that passed, over the lines of the file.
+
+    Args:
+        path: the file.
+        label: of a data set. Where lines of a run with several data sets have it, those of the
+            others are left out: problems of two data sets may have the same id.
 
     Raises:
         DatasetError: the file cannot be read, or a line is not as in `solve_rates.jsonl`.
     """
-    counts: dict[str, tuple[int, int]] = {}
+    counts: dict[tuple[str | None, str], tuple[int, int]] = {}
     line = ""
     try:
         with path.open(newline="\n") as lines:
             for line in lines:
                 row = json.loads(line)
-                passed, judged = counts.get(row["id"], (0, 0))
-                counts[row["id"]] = (passed + row["passed"], judged + row["judged"])
+                key = row.get("dataset"), row["id"]
+                passed, judged = counts.get(key, (0, 0))
+                counts[key] = (passed + row["passed"], judged + row["judged"])
     except OSError as error:
         raise DatasetError(f"dataset.solve_rates: cannot read {path}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
@@ -190,12 +196,18 @@ def read_solve_rates(path: Path) -> dict[str, float]:
             f"dataset.solve_rates: {path} must have lines with id, passed and judged, found "
             f"{_excerpt(line)}"
         ) from error
-    return {name: passed / judged for name, (passed, judged) in counts.items() if judged}
+    if label is not None and any(name == label for name, _ in counts):
+        counts = {key: count for key, count in counts.items() if key[0] in (label, None)}
+    totals: dict[str, tuple[int, int]] = {}
+    for (_, problem), (passed, judged) in counts.items():
+        before = totals.get(problem, (0, 0))
+        totals[problem] = (before[0] + passed, before[1] + judged)
+    return {problem: passed / judged for problem, (passed, judged) in totals.items() if judged}
 
 
 def _in_solve_rate_range(problems: list[Problem], config: DatasetConfig) -> list[Problem]:
     assert config.solve_rates is not None
-    rates = read_solve_rates(config.solve_rates)
+    rates = read_solve_rates(config.solve_rates, config.name_in_metrics)
     low, high = config.solve_rate_range
     chosen = [p for p in problems if p.id in rates and low <= rates[p.id] <= high]
     if not chosen:

@@ -12,6 +12,7 @@ Those of the last line stand beside the code that raises them. Errors of the ver
 
 from __future__ import annotations
 
+import errno
 import re
 import signal
 import sysconfig
@@ -69,6 +70,27 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise TrainerError(f"cannot write {path}: {error.strerror}") from error
+
+
+@contextmanager
+def room_for_files(folder: Path) -> Iterator[None]:
+    """Inside, a full disk ends the run with a message.
+
+    Args:
+        folder: the folder of the run, where the error does not say which file it was.
+
+    Raises:
+        TrainingError: the disk, or the user's quota of it, is full.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise TrainingError(
+            f"cannot write {error.filename or folder}: {error.strerror}. Make room and go on with "
+            "--resume"
+        ) from error
 
 
 def not_loaded(error: Exception, path: str, setting: str) -> str:

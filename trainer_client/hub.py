@@ -9,6 +9,7 @@ from huggingface_hub import HfApi
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
 from trainer_client.config.run_config import Config, ConfigError, load_config
+from trainer_client.given_objects import is_given
 from trainer_client.run.json_lines import read_lines
 
 CARD = "README.md"
@@ -57,7 +58,8 @@ def model_card(config: Config, name: str, run_dir: Path, step: int) -> str:
     """The text of the model's README.md: what it was trained from, on and for, and how far."""
     start = config.model.path
     head = {"library_name": "transformers", "pipeline_tag": "text-generation", "tags": ["grpo"]}
-    if not Path(start).exists():  # a path on this machine names nothing on the hub
+    # A path on this machine, or an object of a script, names nothing on the hub.
+    if not Path(start).exists() and not is_given(start):
         head["base_model"] = start
     rows = {int(row["step"]): row for row in read_lines(run_dir / "metrics.jsonl")}
     results = [

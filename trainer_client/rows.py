@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 HEAD_BYTES = 4096
 """Bytes in which the first value of a JSON file begins; a file that begins later is held whole."""
+FILE_SUFFIXES = frozenset([".jsonl", ".json", ".parquet", ".csv", ".gz"])
+"""Ends of the names of files; no data set of the hub has such a name."""
 
 _OPENERS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
@@ -99,7 +101,7 @@ class JsonLines(Sequence[dict[str, Any]]):
         return self._parse(line, self._numbers[index])
 
     def _parse(self, line: bytes, number: int) -> dict[str, Any]:
-        value = _parse(line.decode(), f"{self._path}: line {number}")
+        value = _parse(line, f"{self._path}: line {number}")
         return _object(value, number, self._path)
 
 
@@ -159,10 +161,12 @@ def load_rows(config: DatasetConfig) -> Rows:
     path = Path(config.path)
     if is_given(config.path):
         return _given_rows(config)
-    if path.suffix in (".jsonl", ".json") and not path.exists():
+    if path.suffix in FILE_SUFFIXES and not path.exists():
         where = f"relative paths start at {Path.cwd()}"
         raise DatasetError(f"cannot load {config.place}: there is no such file ({where})")
     try:
+        if path.suffix == ".parquet" and path.is_file():
+            return _split({"train": _library().Dataset.from_parquet(str(path))}, config.split)
         if path.suffix in (".jsonl", ".json") or path.is_file():
             return _split({"train": _read_json(path)}, config.split)
         if (path / "dataset_info.json").exists() or (path / "dataset_dict.json").exists():
@@ -176,8 +180,8 @@ def load_rows(config: DatasetConfig) -> Rows:
         raise
     except _read_errors() as error:
         raise DatasetError(
-            f"cannot load {config.place}: {str(error).rstrip('.')}. Expected a .jsonl file, a "
-            "folder written by save_to_disk, or the name of a Hugging Face data set"
+            f"cannot load {config.place}: {first_line(error)}. Expected a .jsonl or .parquet file, "
+            "a folder written by save_to_disk, or the name of a Hugging Face data set"
             f"{or_local(config.path, 'dataset.path')}"
         ) from error
 
@@ -211,7 +215,7 @@ def _load_from_hub(config: DatasetConfig) -> datasets.Dataset:
             raise DatasetError(
                 f"cannot load {config.place}: there is no such file or folder here, and the "
                 f"Hugging Face hub cannot be reached ({first_line(obstacle)}). Set dataset.path to "
-                "a local folder, written by save_to_disk, or to a .jsonl file"
+                "a local folder, written by save_to_disk, or to a .jsonl or .parquet file"
             ) from error
 
 
@@ -303,9 +307,10 @@ def _values(text: str, path: Path) -> Iterator[tuple[int, Any]]:
             yield number, _parse(line, f"{path}: line {number}")
 
 
-def _parse(text: str, place: str) -> Any:
+def _parse(text: str | bytes, place: str) -> Any:
     try:
-        return json.loads(text)
+        # Of bytes `json` would guess the encoding, and UTF-16 was cut into lines as if it were not.
+        return json.loads(text if isinstance(text, str) else text.decode())
     except (ValueError, RecursionError) as error:
         raise DatasetError(
             f"{place} is not valid JSON: {_json_problem(error)}. Expected one object on each line, "

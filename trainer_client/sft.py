@@ -17,6 +17,7 @@ from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.lora import causal_model
 from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.policy import Policy, load_policy
+from trainer_client.policy.weights import writing_weights
 from trainer_client.rows import DatasetError
 from trainer_client.run.console import SFT_CONSOLE_KEYS
 from trainer_client.run.guards import precision_warnings
@@ -48,7 +49,8 @@ def fine_tune(config: Config) -> Path:
     warnings = precision_warnings(config.model, config.sft.learning_rate)
     draw = ExampleDraw(examples, shares, seed=config.train.seed)
     fit(policy, draw, config.sft, config.output_dir, warnings=warnings)
-    policy.save_merged(config.output_dir / "model")
+    with writing_weights(config.output_dir / "model"):
+        policy.save_merged(config.output_dir / "model")
     return config.output_dir / "model"
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from trainer_client.config.run_config import Config, ConfigError, make_config
 from trainer_client.data_sets import load_data_sets
-from trainer_client.errors import TrainingError
+from trainer_client.errors import TrainingError, room_for_files
 from trainer_client.given_objects import given_objects
 from trainer_client.learner import Learner
 from trainer_client.problem_mix import MixPosition, ProblemMix
@@ -33,7 +33,12 @@ from trainer_client.reward.rewards import (
     rewards_of,
 )
 from trainer_client.rollout.group_sampler import SAMPLING_ERRORS, GroupSampler
-from trainer_client.run.checkpoint import Checkpoint, Position, checkpoint_to_resume
+from trainer_client.run.checkpoint import (
+    Checkpoint,
+    Position,
+    check_whole,
+    checkpoint_to_resume,
+)
 from trainer_client.run.checkpoint_choice import choose_checkpoint
 from trainer_client.run.checkpoint_store import store_of
 from trainer_client.run.console import CONSOLE, say
@@ -41,7 +46,8 @@ from trainer_client.run.go_back import go_back_to
 from trainer_client.run.json_lines import read_lines
 from trainer_client.run.metrics import rollout_metrics
 from trainer_client.run.rollout_log import append_solve_rates, solve_rate, write_rollouts
-from trainer_client.run.run_folder import checkpoint_folder
+from trainer_client.run.run_folder import adapter_problem, checkpoint_folder
+from trainer_client.run.sole_run import sole_run
 from trainer_client.run.step_progress import STEP
 from trainer_client.run.training_run import (
     RunResult,
@@ -84,33 +90,48 @@ def train(
         TrainingStopped: the service went away for too long, nothing was judged, a guard stopped
             the run, `on_step` raised an error, or SIGTERM or Ctrl-C came; a checkpoint has been
             saved.
+        TrainingError: the disk is full; the run goes on from its newest checkpoint.
     """
     config = make_config(config) if isinstance(config, dict) else config
     with given_objects(given or {}), launched(config.model.device) as processes:
         # It stays quiet after the run: each process would say where the trained model is.
         CONSOLE.quiet = not processes.leads
-        run_dir, num_steps = config.output_dir, config.train.steps
-        checkpoint = _checkpoint_to_resume(config, processes, resume=resume)
-        if checkpoint is not None and resume_from != "last":
-            checkpoint = _go_back(config, resume_from, processes)
-        if checkpoint is not None and is_finished(run_dir, checkpoint, num_steps=num_steps):
-            return _finished(run_dir, checkpoint.step)
-        reader = PromptReader.of(config.model)
-        data_sets = load_data_sets(config, reader)
-        mix = ProblemMix(
-            data_sets,
-            per_step=config.rollout.prompts_per_step,
-            seed=config.train.seed,
-            # Problems that are sampled ahead are taken before the steps in between have verdicts.
-            measured=MeasuredSolveRates(lag=config.train.max_staleness_steps),
-        )
-        with open_run(config, data_sets, reader, checkpoint, processes) as run:
-            mix.measured.restore(processes.gather(read_lines(run_dir / "solve_rates.jsonl"))[0])
-            sampler = GroupSampler(run.learner, run.scorer, mix, config)
-            run.evaluate_at_start()
-            while run.position.step < num_steps:
-                _next_step(run, sampler, on_step)
-        return RunResult.of(run_dir, run.log.history)
+        with sole_run(config.output_dir, processes, make=not resume):
+            checkpoint = _checkpoint_to_resume(config, processes, resume=resume)
+            if checkpoint is not None and resume_from != "last":
+                checkpoint = _go_back(config, resume_from, processes)
+            return _train_from(checkpoint, config, processes, on_step)
+
+
+def _train_from(
+    checkpoint: Checkpoint | None,
+    config: Config,
+    processes: Processes,
+    on_step: StepCallback | None,
+) -> RunResult:
+    """Run the steps after a checkpoint; None: all steps."""
+    run_dir, num_steps = config.output_dir, config.train.steps
+    if checkpoint is not None and is_finished(run_dir, checkpoint, num_steps=num_steps):
+        return _finished(run_dir, checkpoint.step)
+    if checkpoint is not None:
+        check_whole(checkpoint)
+    reader = PromptReader.of(config.model)
+    data_sets = load_data_sets(config, reader)
+    mix = ProblemMix(
+        data_sets,
+        per_step=config.rollout.prompts_per_step,
+        seed=config.train.seed,
+        # Problems that are sampled ahead are taken before the steps in between have verdicts.
+        measured=MeasuredSolveRates(lag=config.train.max_staleness_steps),
+    )
+    opened = open_run(config, data_sets, reader, checkpoint, processes)
+    with room_for_files(run_dir), opened as run:
+        mix.measured.restore(processes.gather(read_lines(run_dir / "solve_rates.jsonl"))[0])
+        sampler = GroupSampler(run.learner, run.scorer, mix, config)
+        run.evaluate_at_start()
+        while run.position.step < num_steps:
+            _next_step(run, sampler, on_step)
+    return RunResult.of(run_dir, run.log.history)
 
 
 def _checkpoint_to_resume(
@@ -127,6 +148,8 @@ def _checkpoint_to_resume(
         if not processes.leads:
             return None
         found = checkpoint_to_resume(run_dir, resume=resume, has_store=store is not None)
+        if (problem := adapter_problem(config)) is not None:
+            raise ConfigError(problem)
         return None if found is None else found.step
 
     step = processes.gather(processes.agree(newest_step, ConfigError))[0]

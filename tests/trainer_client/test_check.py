@@ -399,6 +399,13 @@ def test_checkpoints_of_an_earlier_run_are_told(config: Path, tmp_path: Path) ->
         check_before_training(config)
 
 
+def test_a_resumed_run_keeps_the_form_of_its_adapter(config: Path, tmp_path: Path) -> None:
+    (tmp_path / "out" / "checkpoints" / "step_000001").mkdir(parents=True)
+    (tmp_path / "out" / "config.yaml").write_text("model: {lora: null}\n")
+    (line,) = check_run(config, ["model.lora={rank: 4}"], resume=True).problems
+    assert line.startswith('model.lora: null -> {"rank": 4')
+
+
 def test_a_run_that_was_never_begun_cannot_be_resumed(config: Path) -> None:
     (line,) = check_run(config, resume=True).problems
     assert "holds no run to resume" in line

@@ -339,6 +339,22 @@ def test_solve_rates_of_others_may_have_ids_with_line_ends_of_unicode(tmp_path: 
     assert read_solve_rates(path) == {"a\u2028\u2029\x85b": 0.5}
 
 
+def test_solve_rates_of_another_data_set_are_no_rates_of_this_one(tmp_path: Path) -> None:
+    path = tmp_path / "solve_rates.jsonl"
+    rows = [
+        {"dataset": "math", "id": "0", "passed": 0, "judged": 4},
+        {"dataset": "code", "id": "0", "passed": 4, "judged": 4},
+        {"id": "0", "passed": 2, "judged": 2},
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert read_solve_rates(path, "math") == {"0": 2 / 6}
+    assert read_solve_rates(path, "renamed") == read_solve_rates(path) == {"0": 0.6}
+    problems = tmp_path / "math.jsonl"
+    problems.write_text(json.dumps({"id": 0, "problem": "a", "answer": "1"}))
+    chosen = DatasetConfig(path=str(problems), solve_rates=path, solve_rate_range=(0, 0.5))
+    assert [problem.id for problem in load_problems(chosen)] == ["0"]
+
+
 def test_each_pass_takes_every_problem_once_in_another_order() -> None:
     problems = [Problem(str(n), ({"role": "user", "content": str(n)},), {}) for n in range(6)]
     order = ProblemOrder(problems, per_step=2, seed=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 from statistics import mean
 
@@ -104,6 +105,23 @@ def test_k_of_the_command_comes_before_that_of_the_configuration(
     assert result.exit_code == 0, result.output
     assert "evaluation/pass@2" in result.stdout
     assert "2 completions each" in result.stdout
+
+
+def test_solve_rates_of_several_evaluations_name_their_data_set(task: Path, tmp_path: Path) -> None:
+    evaluations = []
+    for name in ("first", "second"):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text(json.dumps({"id": 0, "problem": "1+1+1=?", "answer": "3"}))
+        held_out = {"path": str(path), "system_prompt": None}
+        evaluations.append({"name": name, "dataset": held_out, "num_samples": 1, "k": [1]})
+    config = run_config(task, tmp_path / "run", "accuracy", evaluation=evaluations)
+    (tmp_path / "config.yaml").write_text(dump_config(config))
+    rates = tmp_path / "rates.jsonl"
+    command = ["evaluate", str(tmp_path / "config.yaml"), "--solve-rates", str(rates)]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+    rows = [json.loads(line) for line in rates.read_text().splitlines()]
+    assert [(row["dataset"], row["id"]) for row in rows] == [("first", "0"), ("second", "0")]
 
 
 def test_a_file_of_solve_rates_that_cannot_be_written_is_named_before_sampling(

@@ -13,8 +13,10 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from tests.trainer_client.runs import run_config
+from trainer_client.config.model_section import LoraConfig
 from trainer_client.config.run_config import Config, ConfigError
 from trainer_client.errors import TrainerError, TrainingStopped
+from trainer_client.export import export
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.run.json_lines import read_lines
 from trainer_client.run.rollout_log import rollouts_path
@@ -154,6 +156,52 @@ def test_what_cannot_be_used_is_named(
         given[name] = make(task)
     with pytest.raises(TrainerError, match=message):
         train(given_config(task, tmp_path / "run"), given=given)
+
+
+def test_a_policy_with_an_adapter_of_an_earlier_run_is_refused(task: Path, tmp_path: Path) -> None:
+    """Its saved weights would have names that no model has."""
+    given = objects(task)
+    lora = given_config(task, tmp_path / "first", train={"steps": 1})
+    lora = lora.model_copy(
+        update={"model": lora.model.model_copy(update={"lora": LoraConfig(rank=2)})}
+    )
+    train(lora, given=given)
+    for config in (lora, given_config(task, tmp_path / "second")):
+        with pytest.raises(ConfigError, match="has layers of an adapter"):
+            train(config.model_copy(update={"output_dir": tmp_path / "again"}), given=given)
+
+
+def test_a_policy_whose_weights_are_all_frozen_is_refused(task: Path, tmp_path: Path) -> None:
+    given = objects(task)
+    given["policy"][0].requires_grad_(False)
+    with pytest.raises(ConfigError, match="all weights of the model are frozen"):
+        train(given_config(task, tmp_path / "run"), given=given)
+
+
+@pytest.mark.parametrize("lora", [None, LoraConfig(rank=2)])
+def test_the_checkpoint_of_a_given_policy_is_exported(
+    task: Path, tmp_path: Path, lora: LoraConfig | None
+) -> None:
+    given = objects(task)
+    given["policy"][1].chat_template += "{# of the script #}"
+    config = given_config(task, tmp_path / "run", train={"steps": 1})
+    model = config.model.model_copy(update={"lora": lora})
+    result = train(config.model_copy(update={"model": model}), given=given)
+    export(tmp_path / "run", tmp_path / "out", checkpoint="last")
+    assert_equal(weights(tmp_path / "out"), weights(result.model_dir))
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "out")
+    assert tokenizer.chat_template.endswith("{# of the script #}")
+
+
+def test_gradients_that_a_policy_comes_with_are_not_applied(task: Path, tmp_path: Path) -> None:
+    given = objects(task)
+    for weight in given["policy"][0].parameters():
+        weight.grad = torch.full_like(weight, 100.0)
+    for name, policy in (("left", given["policy"]), ("none", objects(task)["policy"])):
+        config = given_config(task, tmp_path / name, train={"steps": 1})
+        train(config, given={**given, "policy": policy})
+    left, none = (read_lines(tmp_path / name / "metrics.jsonl")[0] for name in ("left", "none"))
+    assert left["policy/grad_norm"] == none["policy/grad_norm"]
 
 
 def test_objects_are_given_for_one_call(task: Path, tmp_path: Path) -> None:

@@ -44,6 +44,16 @@ def test_a_kl_above_its_limit_warns_with_the_setting_and_the_remedy() -> None:
     assert "optimizer.learning_rate 1e-06 -> 5e-07" in warning
 
 
+def test_a_step_whose_completions_are_all_masked_warns() -> None:
+    cut_off = rows({"completion/truncated_fraction": 1.0})
+    assert new_warnings(cut_off, config()) == []
+    (warning,) = new_warnings(cut_off, config(loss={"truncated": "mask"}))
+    assert "so the step has changed nothing" in warning
+    assert "rollout.max_completion_tokens 512 -> 1024" in warning
+    some = rows({"completion/truncated_fraction": 0.99})
+    assert new_warnings(some, config(loss={"truncated": "mask"})) == []
+
+
 def test_a_warning_is_not_repeated_while_its_condition_comes_and_goes() -> None:
     assert new_warnings(kl(0.06, 0.01, 0.06), config()) == []
     quiet = [0.06, *[0.01] * (QUIET_STEPS + 1), 0.06]

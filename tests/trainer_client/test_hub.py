@@ -129,6 +129,12 @@ def test_a_folder_is_uploaded_with_a_card(
     assert "1 accuracy" in card
 
 
+def test_an_object_of_a_script_is_no_base_model_of_the_hub(run_dir: Path, task: Path) -> None:
+    for path, named in (("given:policy", False), ("Qwen/Qwen2.5-0.5B", True)):
+        config = run_config(task, run_dir, "accuracy", model={"path": path})
+        assert ("base_model:" in hub.model_card(config, "me/sums", run_dir, 2)) is named
+
+
 def test_a_refusal_says_how_to_go_on(local_hub: Hub, run_dir: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"me/closed: .*hf upload me/closed .*out` goes on"):
         hub.push_model(exported(tmp_path), "me/closed", run_dir, 2, public=False)

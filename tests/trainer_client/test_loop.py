@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -26,10 +28,10 @@ from tests.trainer_client.runs import (
     weights,
 )
 from trainer_client.config.dataset_section import DatasetConfig
-from trainer_client.config.run_config import Config, dump_config
+from trainer_client.config.run_config import Config, ConfigError, dump_config
 from trainer_client.data_sets import load_data_sets
 from trainer_client.dataset import Problem, load_problems, read_solve_rates
-from trainer_client.errors import TrainingStopped
+from trainer_client.errors import TrainingError, TrainingStopped
 from trainer_client.learner import make_learner
 from trainer_client.problem_mix import MixPosition, ProblemMix
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups, open_scorer
@@ -438,6 +440,44 @@ def test_a_checkpoint_whose_row_is_lost_is_evaluated_as_its_own_step(
     assert rows[:-1] == [json.loads(line) for line in lines[: kept or 0]]
     assert result.after["evaluation/pass@1"] == rows[-1]["evaluation/pass@1"]
     assert f"2 of {config.train.steps} steps." in write_report(tmp_path / "run", tmp_path / "page")
+
+
+@pytest.mark.parametrize("most_bytes", [200_000, 2_000_000], ids=["weights", "optimizer"])
+def test_a_checkpoint_without_room_is_told_and_leaves_nothing(
+    task: Path, tmp_path: Path, most_bytes: int
+) -> None:
+    """A bound on the size of a file stands for the full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
+    try:
+        with pytest.raises(TrainingError, match=r"cannot write .*/step_000001: .* GiB left"):
+            train(run_config(task, tmp_path / "run", train={"steps": 1}))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list((tmp_path / "run" / "checkpoints").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["trainer_state.pt", "model.safetensors", "config.json"])
+@pytest.mark.parametrize("num_bytes", [0, 100])
+def test_a_damaged_checkpoint_is_named_and_an_earlier_one_goes_on(
+    task: Path, tmp_path: Path, name: str, num_bytes: int
+) -> None:
+    every_step = {"checkpoint_every_steps": 1}
+    train(run_config(task, tmp_path / "run", train={"steps": 2, **every_step}))
+    newest = list_checkpoints(tmp_path / "run")[-1].folder
+    os.truncate(newest / name, num_bytes)
+    more = run_config(task, tmp_path / "run", train={"steps": 3, **every_step})
+    with pytest.raises(ConfigError, match=rf"{newest} is damaged: {re.escape(name)}: "):
+        train(more, resume=True)
+    train(more, resume=True, resume_from="1")
+    assert [row["step"] for row in metrics(tmp_path / "run")] == [1, 2, 3]
+
+
+def test_a_full_disk_is_told_by_name(task: Path, tmp_path: Path) -> None:
+    (tmp_path / "run" / "rollouts").mkdir(parents=True)
+    (tmp_path / "run" / "rollouts" / "step_000001.partial").symlink_to("/dev/full")
+    with pytest.raises(TrainingError, match=r"cannot write .*/run: No space left on device"):
+        train(run_config(task, tmp_path / "run", train={"steps": 1}))
 
 
 def test_a_finished_run_without_its_metrics_can_be_resumed(task: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,36 @@ def test_only_the_adapter_is_in_a_checkpoint_and_its_base_is_left_alone(
     folder = list_checkpoints(finished_run)[-1].folder
     assert (folder / "adapter_model.safetensors").exists()
     assert not (folder / "model.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    ("lora", "change"),
+    [
+        ({"rank": 8, "alpha": 8}, "model.lora.rank: 4 -> 8"),
+        ({"rank": 4, "alpha": 16}, "model.lora.alpha: 8.0 -> 16.0"),
+        ({"rank": 4, "alpha": 8, "dora": True}, "model.lora.dora: false -> true"),
+        (None, 'model.lora: {"rank": 4'),
+    ],
+)
+def test_an_adapter_of_another_form_is_refused_before_anything_is_changed(
+    task: Path, finished_run: Path, lora: dict[str, Any] | None, change: str
+) -> None:
+    before = (finished_run / "config.yaml").read_text()
+    sections = {**SECTIONS, "model": {"lora": lora}, "train": {"steps": 4}}
+    with pytest.raises(ConfigError, match=re.escape(change)):
+        train(run_config(task, finished_run, **sections), resume=True, resume_from="1")
+    assert (finished_run / "config.yaml").read_text() == before
+    assert [one.step for one in list_checkpoints(finished_run)] == [1, 2]
+
+
+@pytest.mark.parametrize("modules", [["q_prj"], ["model"]])
+def test_layers_that_cannot_be_adapted_are_told_by_name(
+    task: Path, tmp_path: Path, modules: list[str]
+) -> None:
+    model = {"lora": {"rank": 4, "target_modules": modules}}
+    config = run_config(task, tmp_path / "run", model=model)
+    with pytest.raises(ConfigError, match=r"target_modules: .*; linear layers of Llama.* q_proj"):
+        load_policy(config.model)
 
 
 @pytest.mark.slow

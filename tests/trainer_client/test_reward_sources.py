@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import sys
 from pathlib import Path
 
 import pytest
 import torch
 from transformers import LlamaForSequenceClassification
 
+from reward_verifier.verdict import Verdict
 from tests.trainer_client.device import DEVICE
 from trainer_client.config.reward_sections import (
     RewardConfig,
@@ -55,6 +58,36 @@ def test_a_function_gets_prompts_completions_and_columns_as_lists(
     verdicts = function(tmp_path, source).score(GROUPS)
     assert [verdict.score for verdict in verdicts] == [11.0, None, 23.5]
     assert [verdict.reason for verdict in verdicts] == ["function", "not_judged", "function"]
+
+
+def test_an_async_function_can_be_called_from_a_notebook(tmp_path: Path) -> None:
+    judge = function(tmp_path, "async def judge(level): return level")
+
+    async def cell() -> list[Verdict]:
+        return judge.score(GROUPS)
+
+    assert [verdict.score for verdict in asyncio.run(cell())] == [1.0, 1.0, 2.0]
+
+
+def test_a_file_of_functions_may_have_dataclasses_and_import_files_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.path", [*sys.path])
+    (tmp_path / "scale_of_rewards.py").write_text("SCALE = 10")
+    source = """
+from __future__ import annotations
+from dataclasses import dataclass
+from scale_of_rewards import SCALE
+
+@dataclass
+class Judge:
+    scale: int
+
+def judge(level):
+    return [one * Judge(SCALE).scale for one in level]
+"""
+    verdicts = function(tmp_path, source).score(GROUPS)
+    assert [verdict.score for verdict in verdicts] == [10.0, 10.0, 20.0]
 
 
 def test_a_function_may_name_only_what_it_needs(tmp_path: Path) -> None:

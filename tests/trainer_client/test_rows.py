@@ -47,6 +47,27 @@ def test_lines_are_read_as_json_in_any_order(tmp_path: Path, content: bytes) -> 
     assert list(rows) == VALUES
 
 
+def test_a_parquet_file_has_the_rows_of_its_table(tmp_path: Path) -> None:
+    path = tmp_path / "train.parquet"
+    rows = [{"problem": "2024-01-01", "answer": "007"}, {"problem": "é", "answer": "1"}]
+    Dataset.from_list(rows).to_parquet(path)
+    assert list(load_rows(DatasetConfig(path=str(path)))) == rows
+    assert list(load_rows(DatasetConfig(path=str(path), split="train[1:]"))) == rows[1:]
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.jsonl.gz"])
+def test_a_missing_file_is_not_looked_for_on_the_hub(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DatasetError, match=r"there is no such file \(relative paths start at"):
+        load_rows(DatasetConfig(path=str(tmp_path / name)))
+
+
+def test_a_line_in_another_encoding_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b'{"problem": "a"}\n' + '{"problem": "é"}\n'.encode("latin-1"))
+    with pytest.raises(DatasetError, match="line 2 is not valid JSON: 'utf-8' codec can't decode"):
+        load_rows(DatasetConfig(path=str(path)))
+
+
 def test_a_split_of_lines_is_that_of_the_compressed_file_and_of_the_array(tmp_path: Path) -> None:
     plain, packed, array = (tmp_path / name for name in ("a.jsonl", "a.jsonl.gz", "a.json"))
     plain.write_bytes(b"\n".join(LINES))

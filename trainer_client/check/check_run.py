@@ -21,7 +21,7 @@ from trainer_client.dataset import Problem
 from trainer_client.given_objects import given_object, is_given
 from trainer_client.model_files import ModelFiles
 from trainer_client.run.console import CONSOLE, say
-from trainer_client.run.run_folder import start_problem
+from trainer_client.run.run_folder import adapter_problem, start_problem
 
 
 def check_run(path: Path, overrides: list[str] | None = None, *, resume: bool = False) -> Findings:
@@ -132,6 +132,8 @@ def _check_files(partial: PartialConfig, findings: Findings, *, resume: bool) ->
         problem = start_problem(config.output_dir, resume=resume, has_store=has_store)
         if problem is not None:
             findings.problems.append(f"output_dir: {problem}")
+        elif resume and (problem := adapter_problem(config)) is not None:
+            findings.problems.append(problem)
     return data
 
 

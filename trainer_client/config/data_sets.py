@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, field_validator, model_validator
@@ -55,7 +53,7 @@ class TrainingDatasetConfig(DatasetConfig):
     @property
     def name_in_metrics(self) -> str:
         """The label, or the one that the path gives."""
-        return self.label or re.sub(r"[^\w.-]+", "_", Path(self.path).stem).strip("_.-") or "data"
+        return self.label or super().name_in_metrics
 
     @property
     def has_rates(self) -> bool:

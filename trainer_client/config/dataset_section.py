@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -34,7 +35,8 @@ class DatasetConfig(Section):
     """The source of problems and the meaning of its columns."""
 
     path: str = Field(
-        description="a .jsonl file, a folder written by save_to_disk, or a Hugging Face data set"
+        description="a .jsonl or .parquet file, a folder written by save_to_disk, or a data set of "
+        "the Hugging Face hub"
     )
     name: str | None = Field(default=None, description="subset of a Hugging Face data set")
     split: str = Field(default="train", description="a split expression, such as train[:100]")
@@ -94,6 +96,11 @@ class DatasetConfig(Section):
     def place(self) -> str:
         """The path, with the split where it is not all of `train`."""
         return self.path if self.split == "train" else f"{self.path} [{self.split}]"
+
+    @property
+    def name_in_metrics(self) -> str:
+        """The name that the path gives."""
+        return re.sub(r"[^\w.-]+", "_", Path(self.path).stem).strip("_.-") or "data"
 
     @property
     def named_columns(self) -> set[str]:

@@ -12,12 +12,12 @@ from trainer_client.config.run_config import Config, ConfigError
 from trainer_client.episodes.environment import DEFAULT_ROLE, Environment
 from trainer_client.episodes.function_tools import FunctionTools
 from trainer_client.episodes.openenv import OpenEnv
-from trainer_client.episodes.python_file import from_file
 from trainer_client.episodes.python_tool import DEFAULT_SECONDS, PythonTool
 from trainer_client.episodes.search_tool import SearchTool
 from trainer_client.episodes.service_client import ServiceClients
 from trainer_client.episodes.verifier_feedback import VerifierFeedback
 from trainer_client.errors import raised
+from trainer_client.python_file import from_file
 
 
 def _python_tool(config: Config, clients: ServiceClients) -> Callable[..., Environment]:

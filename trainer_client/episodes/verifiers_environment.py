@@ -24,8 +24,8 @@ from typing import Any
 
 from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import EnvironmentLost, Message
-from trainer_client.episodes.python_file import from_file
 from trainer_client.episodes.tool_calls import calls_in
+from trainer_client.python_file import from_file
 
 _ADVICE = "pip install 'verifiers<0.4'"
 _Event = tuple[str, Any]

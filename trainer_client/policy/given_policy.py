@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from peft.tuners.tuners_utils import BaseTunerLayer
 from transformers import PreTrainedModel
 
 from trainer_client.config.run_config import ConfigError
@@ -12,7 +13,7 @@ from trainer_client.given_objects import given_pair
 def given_policy(
     path: str, dtype: torch.dtype | None = None, *, quantized: bool = False
 ) -> PreTrainedModel:
-    """The model that a path names; it is trained in place.
+    """The model that a path names, without gradients; it is trained in place.
 
     Args:
         path: begins with `given:`.
@@ -34,6 +35,12 @@ def given_policy(
         raise ConfigError(
             f"model.dtype: is {_name(dtype)}, but the weights of {path!r} are {_name(model.dtype)}"
         )
+    if any(isinstance(module, BaseTunerLayer) for module in model.modules()):
+        raise ConfigError(
+            f"model.path: the model {path!r} has layers of an adapter, as a run with model.lora "
+            "leaves them. Load it again, or what that run has written to its folder `model`"
+        )
+    model.zero_grad()  # a run that failed within its update leaves some
     return model
 
 

@@ -13,8 +13,11 @@ from peft import PeftModel, get_peft_model
 from peft.tuners.tuners_utils import BaseTunerLayer
 from torch import Tensor, nn
 from transformers import PreTrainedModel
+from transformers.pytorch_utils import Conv1D
 
 from trainer_client.config.model_section import LoraConfig
+from trainer_client.config.run_config import ConfigError
+from trainer_client.errors import first_line
 
 
 def add_adapter(
@@ -29,22 +32,34 @@ def add_adapter(
         model: the base model.
         config: rank, scale and layers of a new adapter.
         folder: a saved adapter; None: make a new one.
+
+    Raises:
+        ConfigError: the model has none of the layers.
     """
     if folder is not None:
         return PeftModel.from_pretrained(model, str(folder), is_trainable=True)
     modules = config.target_modules
-    return get_peft_model(
-        model,
-        PeftLoraConfig(
-            task_type="CAUSAL_LM",
-            r=config.rank,
-            lora_alpha=config.alpha,
-            lora_dropout=0.0,
-            target_modules=modules if isinstance(modules, str) else list(modules),
-            use_rslora=config.rank_stabilized,
-            use_dora=config.dora,
-        ),
+    adapter = PeftLoraConfig(
+        task_type="CAUSAL_LM",
+        r=config.rank,
+        lora_alpha=config.alpha,
+        lora_dropout=0.0,
+        target_modules=modules if isinstance(modules, str) else list(modules),
+        use_rslora=config.rank_stabilized,
+        use_dora=config.dora,
     )
+    try:
+        return get_peft_model(model, adapter)
+    except ValueError as error:  # peft's, for layers that are not there or of another kind
+        layers = {
+            name.rpartition(".")[2]
+            for name, module in model.named_modules()
+            if isinstance(module, nn.Linear | Conv1D)
+        }
+        raise ConfigError(
+            f"model.lora.target_modules: {first_line(error)}; linear layers of "
+            f"{type(model).__name__} are {', '.join(sorted(layers))}"
+        ) from error
 
 
 def has_adapter(model: PreTrainedModel | PeftModel) -> bool:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 from torch.distributed.tensor import DTensor
 from transformers import PreTrainedModel
 
+from trainer_client.errors import TrainingError, first_line
 from trainer_client.policy.lora import adapted_layers, causal_model, merged_layer
 
 Weights = Iterator[tuple[str, Tensor]]
@@ -43,6 +47,25 @@ def adapter_weights(model: PreTrainedModel) -> dict[str, Tensor]:
     """The whole weights of the adapter, named as in the model with its adapter. Collective."""
     trained = (one for one in model.named_parameters() if one[1].requires_grad)
     return {name: _full_value(parameter) for name, parameter in trained}
+
+
+@contextmanager
+def writing_weights(folder: Path) -> Iterator[None]:
+    """Inside, an error of the file system means that this new folder cannot be written.
+
+    Raises:
+        TrainingError: it cannot; what had been written there is removed, to leave its room.
+    """
+    try:
+        yield
+    except (OSError, SafetensorError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        there = next(one for one in folder.absolute().parents if one.exists())
+        free = shutil.disk_usage(there).free / 2**30
+        raise TrainingError(
+            f"cannot write {str(folder).removesuffix('.partial')}: {first_line(error)}; {there} "
+            f"has {free:.1f} GiB left. Make room and run the command again, `train` with --resume"
+        ) from error
 
 
 def save_weights(

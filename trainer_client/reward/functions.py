@@ -13,8 +13,6 @@ service has a sandbox for that.
 
 from __future__ import annotations
 
-import asyncio
-import importlib.util
 import inspect
 import math
 from collections.abc import Callable, Sequence
@@ -27,6 +25,8 @@ from trainer_client.config.reward_sections import RewardFunctionConfig
 from trainer_client.config.run_config import ConfigError
 from trainer_client.errors import TrainerError, raised
 from trainer_client.given_objects import given_object, is_given
+from trainer_client.own_loop import run_async
+from trainer_client.python_file import from_file
 from trainer_client.rollout import RolloutGroup
 
 
@@ -61,7 +61,7 @@ class RewardFunction:
         try:
             result = self._function(**columns)
             if inspect.isawaitable(result):
-                result = asyncio.run(_awaited(result))
+                result = run_async(_awaited(result))
         except Exception as error:
             raise RewardError(f"reward function {self._path} raised {raised(error)}") from error
         result = _plain(result)
@@ -122,12 +122,10 @@ def _load(path: str) -> Callable[..., Any]:
             )
         return cast(Callable[..., Any], given)
     file, _, name = path.rpartition(":")
-    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
-    if spec is None or spec.loader is None or not Path(file).is_file():
+    if not Path(file).is_file():
         raise ConfigError(f"reward.functions: there is no Python file {file!r}")
-    module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        module = from_file(file)
     except Exception as error:
         raise ConfigError(
             f"reward.functions: {file} cannot be imported: {raised(error)}"

@@ -29,6 +29,7 @@ from pydantic import BaseModel, ValidationError
 from trainer_client.config.rollout_section import LoraWeights, VllmServerConfig
 from trainer_client.config.run_config import ConfigError
 from trainer_client.dataset import Problem
+from trainer_client.own_loop import run_async
 from trainer_client.policy.lora import has_adapter
 from trainer_client.policy.policy import Policy
 from trainer_client.policy.weights import base_weights
@@ -433,7 +434,7 @@ class VllmServerEngine:
                 return await work
 
         try:
-            return asyncio.run(bounded())
+            return run_async(bounded())
         except TimeoutError as error:
             raise RolloutError(
                 f"the vLLM servers {', '.join(self._config.urls)} did not finish within "

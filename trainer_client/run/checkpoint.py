@@ -6,20 +6,24 @@ LoRA, an adapter's folder.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import torch
+from safetensors import SafetensorError, safe_open
 from torch import distributed
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from transformers import PreTrainedModel
 
 from trainer_client.config.run_config import ConfigError
+from trainer_client.errors import first_line
 from trainer_client.policy.policy import Policy
 from trainer_client.policy.sharding import (
     is_sharded,
@@ -27,7 +31,7 @@ from trainer_client.policy.sharding import (
     save_optimizer,
     spread_optimizer,
 )
-from trainer_client.policy.weights import save_weights
+from trainer_client.policy.weights import save_weights, writing_weights
 from trainer_client.problem_mix import MixPosition
 from trainer_client.run.console import say
 from trainer_client.run.run_folder import checkpoint_folder, checkpoint_folders, start_problem
@@ -108,23 +112,29 @@ def save_checkpoint(
         reference: the reference policy; None when it is the start model.
         groups: each writes groups of completions into the folder, for later steps.
         entropy_control: state of the entropy coefficient.
+
+    Raises:
+        TrainingError: it cannot be written, as where the disk is full.
     """
     folder = checkpoint_folder(run_dir, position.step)
     if _is_saved(folder):
         return Checkpoint(folder, position.step)
     partial = folder.with_suffix(".partial")
     if is_sharded(policy.model):
-        return _save_sharded(
-            folder, position, policy, optimizer, scheduler, reference, groups, entropy_control
-        )
-    shutil.rmtree(partial, ignore_errors=True)
-    policy.save(partial)
-    if reference is not None:
-        reference.save_pretrained(partial / REFERENCE_FOLDER)
-    for write in groups:
-        write(partial)
-    _save_state(partial, position, scheduler, optimizer, entropy_control)
-    os.replace(partial, folder)
+        with writing_weights(partial):
+            return _save_sharded(
+                folder, position, policy, optimizer, scheduler, reference, groups, entropy_control
+            )
+    with writing_weights(partial):
+        shutil.rmtree(partial, ignore_errors=True)
+        policy.save(partial)
+        if reference is not None:
+            reference.save_pretrained(partial / REFERENCE_FOLDER)
+        for write in groups:
+            write(partial)
+        _save_state(partial, position, scheduler, optimizer, entropy_control)
+        _flush(partial)
+        os.replace(partial, folder)
     return Checkpoint(folder, position.step)
 
 
@@ -162,6 +172,7 @@ def _save_sharded(
         for write in groups:
             write(partial)
         _save_state(partial, position, scheduler, optimizer, entropy_control, sharded=True)
+        _flush(partial)
         os.replace(partial, folder)
     distributed.barrier()
     return Checkpoint(folder, position.step)
@@ -177,19 +188,51 @@ def _save_state(
     sharded: bool = False,
 ) -> None:
     """Write the state of a run; that of a sharded optimizer stands in files of its own."""
-    torch.save(
-        {
-            "step": position.step,
-            "next_problem": [position.next_problem.takes, *position.next_problem.positions],
-            "optimizer": None if sharded else optimizer.state_dict(),
-            "optimizer_type": type(optimizer).__name__,
-            "scheduler": scheduler.state_dict(),
-            "entropy_control": entropy_control,
-            "cpu_rng": position.random.cpu,
-            "cuda_rng": position.random.cuda,
-        },
-        folder / STATE_FILE,
-    )
+    state = {
+        "step": position.step,
+        "next_problem": [position.next_problem.takes, *position.next_problem.positions],
+        "optimizer": None if sharded else optimizer.state_dict(),
+        "optimizer_type": type(optimizer).__name__,
+        "scheduler": scheduler.state_dict(),
+        "entropy_control": entropy_control,
+        "cpu_rng": position.random.cpu,
+        "cuda_rng": position.random.cuda,
+    }
+    try:
+        torch.save(state, folder / STATE_FILE)
+    except RuntimeError as error:  # torch's own form of an error of the file system
+        raise OSError(f"{STATE_FILE}: {first_line(error)}") from error
+
+
+def check_whole(checkpoint: Checkpoint) -> None:
+    """Raise ConfigError where files of a checkpoint are missing or cut off.
+
+    A power failure, or a copy that was broken off, leaves such ones.
+    """
+    folder = checkpoint.folder
+    path = folder / STATE_FILE
+    try:
+        ZipFile(path).close()
+        for path in folder.glob("*.safetensors"):
+            with safe_open(path, "pt"):
+                pass
+        for path in folder.glob("*.json"):
+            json.loads(path.read_bytes())
+    except (OSError, BadZipFile, SafetensorError, ValueError) as error:
+        raise ConfigError(
+            f"the checkpoint {folder} is damaged: {path.name}: {first_line(error)}. `train "
+            "--resume --from STEP` goes on from an earlier one; without any, remove its folder"
+        ) from error
+
+
+def _flush(folder: Path) -> None:
+    """Wait until the files are on the disk: a power failure must not empty a whole checkpoint."""
+    for path in (*folder.rglob("*"), folder):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def remove_checkpoints(run_dir: Path, *, keep: int | None, also: Collection[int] = ()) -> None:

@@ -178,7 +178,10 @@ def _warnings(history: History, config: Config) -> list[tuple[str, str]]:
     """Name and message of each warning whose condition holds after the newest step."""
     if not history or not history[-1]["step"]:
         return []
-    found = {"kl": _kl_warning(history[-1], config)}
+    found = {
+        "kl": _kl_warning(history[-1], config),
+        "masked": _masked_warning(history[-1], config),
+    }
     for data_set in config.dataset:
         label = data_set.name_in_metrics
         own = _of_data_set(history, label) if config.is_mixed else history
@@ -254,6 +257,17 @@ def _kl_warning(row: Mapping[str, float], config: Config) -> str | None:
     return (
         f"policy/kl_divergence is {kl:.4g}, above guards.warn_if_kl_above {limit:g}: the policy is "
         f"leaving its reference. {_kl_remedy(config.loss, config.optimizer)}"
+    )
+
+
+def _masked_warning(row: Mapping[str, float], config: Config) -> str | None:
+    if config.loss.truncated != "mask" or row.get("completion/truncated_fraction", 0) < 1:
+        return None
+    limit = config.rollout.max_completion_tokens
+    return (
+        f"all completions met rollout.max_completion_tokens {limit}, and loss.truncated is mask: "
+        "none is in the loss, so the step has changed nothing. Suggested: "
+        f"rollout.max_completion_tokens {limit} -> {2 * limit}, or loss.truncated keep"
     )
 
 

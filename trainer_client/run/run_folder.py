@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from trainer_client.config.run_config import Config, config_changes
+
 
 def checkpoint_folders(run_dir: Path) -> list[Path]:
     """The folders of complete checkpoints, oldest first."""
@@ -43,3 +45,21 @@ def start_problem(run_dir: Path, *, resume: bool, has_store: bool = False) -> st
     if resume and not has_run and not has_store:
         return f"{run_dir} holds no run to resume"
     return None
+
+
+def adapter_problem(config: Config) -> str | None:
+    """The reason why a run cannot go on with this `model.lora`; None: it can.
+
+    A checkpoint holds the adapter in the form that it was trained in.
+    """
+    run_dir = config.output_dir
+    if not checkpoint_folders(run_dir):
+        return None
+    changes = config_changes(run_dir / "config.yaml", config)
+    changed = [one for one in changes if one.startswith("model.lora")]
+    if not changed:
+        return None
+    return (
+        f"{', '.join(changed)}: the checkpoints in {run_dir} are of the former value. Keep it, or "
+        "start another run from the weights that `trainer-client export` writes"
+    )

@@ -25,6 +25,7 @@ from trainer_client.errors import (
 from trainer_client.evaluate import Evaluations, NothingJudged
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.pass_at_k import pass_at_k_changes
+from trainer_client.policy.weights import writing_weights
 from trainer_client.problem_mix import MixPosition
 from trainer_client.processes import OtherProcessFailed, Processes, check_processes
 from trainer_client.prompts import PromptReader
@@ -211,7 +212,9 @@ class TrainingRun:
 
     def save_model(self) -> None:
         """Write the trained model to `model/`, an adapter merged."""
-        self.learner.policy.save_merged(self.config.output_dir / "model")
+        folder = self.config.output_dir / "model"
+        with writing_weights(folder):
+            self.learner.policy.save_merged(folder)
         if self.learner.processes.leads:
             (self.config.output_dir / STEP_OF_MODEL).write_text(f"{self.position.step}\n")
 

@@ -54,7 +54,8 @@ def make_optimizer(
     """The optimizer of the trainable weights; its rate warms up from 0, then follows the schedule.
 
     Raises:
-        ConfigError: `optimizer.type` needs what this machine does not have.
+        ConfigError: `optimizer.type` needs what this machine does not have, or all weights are
+            frozen.
     """
     optimizer = _optimizer(model, config)
     name = "constant_with_warmup" if config.schedule == "constant" else config.schedule
@@ -66,6 +67,11 @@ def make_optimizer(
 
 def _optimizer(model: PreTrainedModel, config: OptimizerConfig) -> Optimizer:
     trained = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
+    if not trained:
+        raise ConfigError(
+            "model.path: all weights of the model are frozen, so nothing would be trained: call "
+            "model.requires_grad_(True), or set model.lora"
+        )
     if config.type == "muon":
         by_adamw = {id(one) for one in _tables(model)}
         matrices = [one for _, one in trained if one.dim() == 2 and id(one) not in by_adamw]
