@@ -137,7 +137,7 @@ def test_a_resumed_run_ends_with_the_same_weights_bit_for_bit(
 def test_a_folder_with_checkpoints_is_not_written_over(
     finished_run: Path, task: Path, service_url: str
 ) -> None:
-    with pytest.raises(ConfigError, match="go on with --resume or choose another folder"):
+    with pytest.raises(ConfigError, match="holds checkpoints of a run; go on with --resume"):
         train(config(task, finished_run, service_url))
 
 
