@@ -24,6 +24,11 @@ RIGHT = [
     "Only B remains.",
     "Not A but B.",
     "Many people choose A. I choose B.",
+    "Therefore, you should choose B.",
+    "Unlike others I choose B.",
+    "All statements are true except (B).",
+    "Is it A or B? It is B.",
+    "It is either A or B; A fails, so B.",
     "The trap answer is A. The answer is B.",
     r"\boxed{B}, although A is tempting.",
     "Answer: B\n\nIf it is not clear why, ask me.",
@@ -44,6 +49,8 @@ WRONG = [
     "The answer is B. No, C.",
     "A or C, so B might be right.",
     "That leaves A or B.",
+    "A or B seems right.",
+    "A or B, either is fine.",
     "If A fails, that leaves B.",
     "Many people choose B.",
     "A common mistake is to choose B.",
@@ -89,12 +96,25 @@ def test_words_that_change_the_value_of_an_option_count() -> None:
     assert _score("B", "So it is 21.", choices=choices) == 1.0
 
 
+@pytest.mark.parametrize("piece", ["A or B ", ", so B", "points: A. "])
+def test_a_long_line_of_options_takes_no_second(piece: str) -> None:
+    assert_linear(
+        lambda text: _score("B", text), piece, before="The answer is B. ", num_characters=400_000
+    )
+
+
+@pytest.mark.parametrize("options", [["Paris"], {"a": "Nice"}, {"limit": 3}, "A) Paris", []])
+def test_a_column_without_the_text_of_the_answer_holds_no_options(options: object) -> None:
+    assert _score("B", "The answer is B.", options=options) == 1.0
+    assert _score("B", "The answer is A.", options=options) == 0.0
+
+
 @pytest.mark.parametrize("piece", ["all but A ", "claim that A ", "every x but ", "wrong that "])
 def test_options_that_are_excepted_take_linear_time(piece: str) -> None:
     assert_linear(lambda text: REJECTED_OPTION.sub("", text), piece)
 
 
-@pytest.mark.parametrize("piece", [". wait no ", "leaves us with ", ", so "])
+@pytest.mark.parametrize("piece", [". wait no ", "leaves us with ", ", so ", "A or B ", "A or "])
 def test_letters_at_the_end_take_linear_time(piece: str) -> None:
     assert_linear(final_answer, piece)
 

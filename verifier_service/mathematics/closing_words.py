@@ -143,15 +143,18 @@ def _with_named_mathematics(line: str) -> str | None:
 
 def _yes_or_no(verdict: re.Match[str], rest: str, doubt: re.Pattern[str] = DOUBT) -> str | None:
     against = _AGAINST_YES if verdict["yes"] else _AGAINST_NO
-    if against.search(rest) or doubt.search(_POSSIBLE.sub("", rest)):
+    possible = _POSSIBLE if verdict["yes"] else _NOT_POSSIBLE
+    if against.search(rest) or doubt.search(possible.sub("", rest)):
         return None
     return "Yes" if verdict["yes"] else "No"
 
 
-# What a verdict says of a thing, which is no doubt: the `it is possible` of `Yes, it is possible.`
+# What a verdict says of a thing, which is no doubt: the `it is possible` of `Yes, it is possible.`,
+# the `it is not possible` of `No, it is not possible.`
 _POSSIBLE = re.compile(
-    r"\b(?:it|this|that)(?:\s+is|['’]s)\s+(?:(?:indeed|always|not)\s+)?possible\b", re.IGNORECASE
+    r"\b(?:it|this|that)(?:\s+is|['’]s)\s+(?:(?:indeed|always)\s+)?possible\b", re.IGNORECASE
 )
+_NOT_POSSIBLE = re.compile(r"\b(?:it|this|that)(?:\s+is|['’]s)\s+not\s+possible\b", re.IGNORECASE)
 # Words behind an announced `Yes` or `No` that take it back or bind it to something.
 _HALF = re.compile(
     r"\b(?:or|if|unless|but|although|though|however|except|maybe|perhaps|depend\w*)\b",

@@ -17,10 +17,12 @@ def is_disowned(announcement: re.Match[str]) -> bool:
     begin = max(begin, text.rfind("\n", begin, announcement.end() - 1) + 1)
     if _REMAINING.search(text, begin, end) and _SEVERAL_WRONG.match(text, end):
         return True
-    if _ANSWER_OR_RESULT.search(announcement[0]) and _OF_THE_ANSWER.search(text, begin, end):
+    changing = _OF_THE_ANSWER if "answer" in announcement[0].lower() else _OF_THE_RESULT
+    if changing.search(text, begin, end):
         return True
     is_denied = _DISOWNED.search(text, begin, end) is not None
-    return is_denied and _COUNTED.search(text, begin, end) is None
+    honest = (_COUNTED, _ASKED_FOR)
+    return is_denied and not any(pattern.search(text, begin, end) for pattern in honest)
 
 
 _CLAIM = (
@@ -59,7 +61,20 @@ _OF_THE_ANSWER = re.compile(
     r"|(?:more|less|fewer)[ ]than)[ ](?:the|my|our)[ ](?:final[ ])?\Z",
     re.IGNORECASE,
 )
-_ANSWER_OR_RESULT = re.compile("answer|result", re.IGNORECASE)
+# The same before `result is 6`. Problems ask for roots, digits and squares of a result: `The sum of
+# the digits of the result is 6` answers one.
+_OF_THE_RESULT = re.compile(
+    r"\b(?:twice|thrice|double|triple|half(?:[ ]of)?|integer[ ](?:below|above))[ ]the[ ]"
+    r"(?:final[ ])?\Z",
+    re.IGNORECASE,
+)
+# Another's answer that a conclusion or a count states: the `So the student's ` of `So the student's
+# answer is 6`.
+_ASKED_FOR = re.compile(
+    r"(?:\b(?:so|thus|hence|therefore),?|\b(?:number|sum|value|total)[ ]of)[ ]the[ ]"
+    r"(?:student|user|textbook|book|author)['’]s[ *_]+\Z",
+    re.IGNORECASE,
+)
 # A word for all options but the answer, and what is said of them: `other `, `options: B is wrong`.
 _REMAINING = re.compile(r"\b(?:other|remaining)[ *_]+$", re.IGNORECASE)
 _SEVERAL_WRONG = re.compile(
@@ -110,7 +125,8 @@ _WEAKENING = re.compile(
     r"|(?:rule[sd]?|ruling)[ ]+out|exclud(?:e[sd]?|ing)"
     r"|\b(?:we|I)[ ]+(?:can[ ]+|must[ ]+)?(?:eliminate|reject|discard)(?:e?d)?"
     r"|\A(?:above|below|under|over|beyond)|impossible[ ]+to[ ]+(?:get|be|have|reach)"
-    r"|(?:might|could|may)[ ]+(?:also[ ]+)?be|might[ ]+[a-z]{2,12}|perhaps|maybe|possibly"
+    r"|(?:might|could|may)[ ]+(?:also[ ]+)?be"
+    r"|might[ ]+(?!need|expect|guess)[a-z]{2,12}|perhaps|maybe|possibly"
     r"|would[ ]+have[ ]+been|\bwere\b[^.\n]{0,40}\bwould[ ]+be"
     r"|between[ ]+\S{1,30}[ ]+and)[ ]+(?:the[ ]+number[ ]+)?[$*(]*)$"
     r"|(?:≠|\\neq?)[ ]?[$*(]*$"
@@ -136,6 +152,13 @@ _OPEN_BEHIND = re.compile(
     r"(?<!,)[$*)]{0,4}(?:[ ][a-z]{2,12})?[ ](?:or[ ](?:less|fewer|above|below|over|under|greater"
     r"|higher|lower|more(?![ ](?:precisely|exactly|simply|generally))|so(?=[.!*]|$))"
     r"|and[ ](?:more|up)(?=[.!*]|$))\b(?![ ]than\b)",
+    re.IGNORECASE,
+)
+# Words before a number whose bound is the value: the `needs ` of `She needs 42 or more points.`
+_NEEDED = re.compile(
+    r"\b(?:needs?|requires?|(?:must|ha(?:s|ve)[ ]to)[ ](?:score|get|sell|roll|earn|reach|win|buy))"
+    r"(?:[ ](?:an?|the|total|score|grade|of|to|at|least|most|get|sell|earn|have)){0,6}"
+    r"[ $*(]{0,4}\Z",
     re.IGNORECASE,
 )
 # Words right before a box that deny it or doubt it: `is not `, `anything but `, `Wrong answer: `.
@@ -213,19 +236,29 @@ def is_no_statement(line: str, start: int, end: int) -> bool:
     before = line[max(0, start - MAX_DENIAL_CHARACTERS) : start]
     if _WEAKENING.search(before) or _SUPPOSED.search(before) or _MISTAKEN.search(before):
         return True
-    if _OPEN_BEHIND.match(line, end) or is_bounded_elsewhere(before, line[end : end + 20]):
+    if _OPEN_BEHIND.match(line, end) and _NEEDED.search(before) is None:
+        return True
+    if is_bounded_elsewhere(before, line[end : end + 20]):
         return True
     return _ASKED.match(line, end) is not None and _QUESTION.search(before) is not None
 
 
+# The rest of a sentence in which nothing follows from what it says before.
+_TO_THE_END = (
+    r"(?:(?!\b(?:so|hence|thus|therefore|and|to(?!\s\d)|we|giv(?:es?|ing)|yields|leaves|makes)\b)"
+    r"[^,:;\n]){0,60}(?:[,;][^\d\n]{0,60})?\Z"
+)
 # A sentence about another number than the answer: `The answer minus one is 9`, `The answer's last
 # digit is 9`, `The answer has 9 digits`, `Multiply the answer by 9`.
 _ABOUT_THE_ANSWER = re.compile(
     r"\b(?:the|my|our)\s(?:(?:final|correct)\s)?(?:answer|result)"
-    r"(?:['’]s\s(?!(?:exact\s|final\s|numerical\s)?value\b)[^.\n]{1,40}?\s(?:is|are)|\s(?:minus|plus|times)\s\w{1,12}\s(?:is|equals)"
-    r"|\s(?:squared|cubed|doubled|tripled|halved)\s(?:is|equals))\s"
-    r"|\bthe\sanswer\s(?:has|starts\swith|ends\s(?:with|in)|begins\swith)\s(?:exactly\s)?\d"
+    r"(?:['’]s\s(?!(?:[a-z]{1,12}\s)?(?:value|form)\b)[^.,:\n]{1,40}?\s(?:is|are)"
+    r"|\s(?:minus|plus|times)\s\w{1,12}\s(?:is|equals)"
+    rf"|\s(?:squared|cubed|doubled|tripled|halved)\s(?:is|equals))\s{_TO_THE_END}"
+    r"|\bthe\sanswer\s(?:has|starts\swith|ends\s(?:with|in)|begins\swith)\s(?:exactly\s)?"
+    rf"(?=\d){_TO_THE_END}"
     r"|\b(?:multiply|divid|add|subtract)(?:e|ing)?\s(?:[^\s.]{1,20}\s(?:to|from)\s)?the\sanswer\b"
+    rf"(?!\s(?:of|for|from|in|to(?!\s\d))\b){_TO_THE_END}"
     r"|\b(?:add|subtract)ing\s[^\s.]{1,20}\s(?:gives|yields)\sthe\sanswer\W{0,3}\Z",
     re.IGNORECASE,
 )
@@ -416,7 +449,7 @@ _REPLACED = re.compile(
     r"|,?\s{1,3}but\s+(?:(?:I|we)\s+(?:calculated?|computed?|g[eo]t|f(?:in|oun)d|obtain(?:ed)?)"
     r"|(?:it|that)\s+is|the\s+(?:(?:correct|right|true|real|actual)\s+){1,2}(?:answer|value)\s+is))\s{0,3}:?\s{0,3}"
     r"(?:actually\s+|really\s+)?[$*(\\\[]{0,4}(?P<value>[-−]?\d[\d.,/]*(?<![.,]))"
-    r"[$*)\]\\]{0,4}(?:\s+(?!more|less|fewer|times|of|percent)[a-z]+)?\s*(?:[.!\n]|\Z)",
+    r"[$*)\]\\]{0,4}(?:\s+(?!more|less|fewer|times|of|percent)[a-z]+)?\s*(?:[.!\n](?!\d)|\Z)",
     re.IGNORECASE,
 )
 # An operation that is still to be done with an answer: ` when doubled`, `, once halved`.
@@ -585,14 +618,22 @@ def value_instead(text: str, position: int) -> str | None:
     return replaced["value"]
 
 
-# A number that a later sentence denies: `x = 7 is not the answer`, `$x = 7$ does not work`.
+# A number with which a later clause begins, and which it denies: `x = 7 is not the answer`, `so
+# $x = 7$ does not work`. In `Twice 7 is not the answer` it is a part of another.
 _DENIED_LATER = re.compile(
-    r"(?<![\w.,/^+*=−-])\$?(?:(?P<name>[a-zA-Z])\s?=\s?)?(?P<value>[-−]?\d{1,30}(?:\.\d{1,30})?)\$?\s"
+    r"(?:[.:;!?](?=\s)|\n(?:[-*]\s)?|\b(?:[Nn]ote|[Rr]emember|I\sknow)\sthat"
+    r"|\b(?:[Ii]n\sfact|[Oo]f\scourse|[Nn]ow),?(?=\s)"
+    r"|\b(?:[Ss]o|[Bb]ut|[Yy]et|[Hh]owever|[Tt]hus|[Hh]ence|[Tt]herefore"
+    r"|[Oo]h|[Ww]ell|[Aa]ctually|[Ss]orry|[Ii]ndeed|[Cc]learly),?(?=\s))"
+    r"[\s*]{0,4}\$?(?:(?P<name>[a-zA-Z])\s?=\s?)?(?P<value>[-−]?\d{1,30}(?:\.\d{1,30})?)\$?\s"
     r"(?:(?:is|was)(?:\snot|n['’]t)\sthe\s(?:(?:correct|right|final)\s)?answer\b(?!\sto\b)"
     r"|(?P<solves>(?:is|was)(?:\snot|n['’]t)\san?\s(?:valid\s)?(?:solution|root)\b"
     r"|(?:does|did)(?:\snot|n['’]t)\s(?:work|satisfy)\b|fails\b))"
 )
-_SIGNED_NUMBER = re.compile(r"[-−]?\d+(?:\.\d+)?")
+# An answer that is one number, perhaps with a name and a unit: `x = 7`, `7 dollars`.
+_NAMED_NUMBER = re.compile(
+    r"[$\s]*(?:(?P<name>[a-zA-Z])\s*=\s*)?(?P<value>[-−]?\d{1,30}(?:\.\d{1,30})?)\$?(?:\s[a-z]{2,20})?"
+)
 
 
 def is_denied_later(text: str, position: int, answer: str) -> bool:
@@ -605,12 +646,11 @@ def is_denied_later(text: str, position: int, answer: str) -> bool:
     >>> is_denied_later("There are 4. Note that x = 4 fails.", 12, "4")
     False
     """
-    if answer.count("=") > 1 or len(numbers := _SIGNED_NUMBER.findall(answer)) != 1:
+    if (stated := _NAMED_NUMBER.fullmatch(answer)) is None:
         return False
-    named = answer.replace(" ", "")
     return any(
-        match["value"] == numbers[0]
-        and (match["solves"] is None or (match["name"] and f"{match['name']}=" in named))
+        match["value"] == stated["value"]
+        and (match["solves"] is None or (match["name"] and match["name"] == stated["name"]))
         and not _comes_back(text, match.end(), answer)
         for match in _DENIED_LATER.finditer(text, position)
     )
@@ -777,14 +817,15 @@ _REJECTED_IN_CHINESE = (
 # around one: `The claim that B is right is wrong`; and those that say who errs: `Many people choose
 # `. `All but B are wrong` chooses B.
 _EXCEPTED = (
-    r"(?i:\b(?:every(?:thing|one)?|any(?:thing|one)?|all)(?:\s+(?!but\b)\w{1,12}){0,3}\s+"
+    r"(?i:\b(?:every(?:thing|one)?|any(?:thing|one)?|all)(?:\s+(?!(?:but|are|is)\b)\w{1,12}){0,3}\s+"
     rf"(?:but|except(?:\s+for)?)\s+){_OPTIONS}"
     r"(?!(?i:[^.,;\n]{0,40}\b(?:wrong|false|incorrect|fail|eliminated|excluded|ruled)\b))"
     r"|(?i:\b(?:false|untrue|wrong|incorrect)\s+(?:that|to\s+(?:say|think|claim)(?:\s+that)?)\s+)"
     rf"{_OPTIONS}|(?i:\b(?:statement|claim|idea|belief|assumption)\s+that\s+){_OPTIONS}"
     r"(?=[^.\n]{1,60}\s(?i:is|was)\s+(?i:false|untrue|wrong|incorrect|mistaken)\b)"
-    rf"|(?i:\b(?:people|students|others|candidates|idiots?|fools?|tempt(?:ing|ed)|mistake|error|you)\s+"
-    rf"(?:\w{{1,12}}\s+){{0,2}}(?:choose|pick|select|chose|answer|say)s?\s+){_OPTIONS}"
+    rf"|(?i:\b(?:people|students|others|candidates|idiots?|fools?|tempt(?:ing|ed)|mistake|error"
+    r"|you\s+(?:might|may|could))\s+"
+    rf"(?:(?!(?:I|we)\b)\w{{1,12}}\s+){{0,2}}(?:choose|pick|select|chose|answer|say)s?\s+){_OPTIONS}"
 )
 # Options with the words that reject them: `ruling out A and C`, `not (B)`, `B is wrong`.
 REJECTED_OPTION = re.compile(

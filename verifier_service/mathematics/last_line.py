@@ -183,7 +183,19 @@ def _statement_at_end(line: str) -> str | None:
     begin = max(0, len(line) - MAX_BARE_CHARACTERS)
     found = (pattern.search(line, begin) for pattern in (_CHANCE, _POINTS, _BOUNDED_LETTER))
     match = next(filter(None, found), None)
-    return match[match.lastindex or 0] if match else None
+    if match is None or _HEDGED.search(SENTENCE.split(line)[-1]):
+        return None
+    return match[match.lastindex or 0]
+
+
+# A word of a sentence that denies, doubts, supposes or excepts what it says, or says it of others.
+_HEDGED = re.compile(
+    r"\A(?:is|are|do|does|if(?![^,(]*,))\b|\b(?:were|doubt\w*|(?:false|wrong|untrue|unlikely)\sthat"
+    r"|never|nobody|no\sone|mistake|(?:students|people)\s(?:say|think|believe|claim)|any\spoints"
+    r"|besides?|except|exclude[ds]?|reject(?:ed)?|discard(?:ed)?|extraneous|perhaps|maybe|might"
+    r"|also|and\sthe\sother)\b",
+    re.IGNORECASE,
+)
 
 
 # A word that makes the number behind it a label: the `Step ` of `Step 3`, the `Confidence: `.
@@ -220,9 +232,11 @@ _POINTS = re.compile(
     rf"({_POINT}(?:(?:,\s?|,?\s(?:and|&)\s){_POINT}){{1,12}})[.!]?\s{{0,9}}\Z"
 )
 # A bound of a letter that is a whole line: `So x is greater than 3.`
+# `So n is at least 3.` tells the least whole number.
 _BOUNDED_LETTER = re.compile(
     r"\A(?:(?:so|thus|hence|therefore),?\s)?((?-i:[a-z])\s(?:is|must\sbe)\s(?:(?:greater|less)\sthan"
-    r"(?:\sor\sequal\sto)?|at\s(?:least|most))\s[-−]?\d[\d./]{0,20}(?<!\.))\.?\s{0,9}\Z",
+    r"(?:\sor\sequal\sto)?"
+    r"|(?<!\b[kmn]\sis\s)(?<!\b[kmn]\smust\sbe\s)at\s(?:least|most))\s[-−]?\d[\d./]{0,20}(?<!\.))\.?\s{0,9}\Z",
     re.IGNORECASE,
 )
 # Two signs for one number: the `plus or minus` of `It is plus or minus 5`.

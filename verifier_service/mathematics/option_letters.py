@@ -327,11 +327,24 @@ def _marked(text: str) -> set[str]:
     """The options that prose names."""
     several = "".join(_SEVERAL_OPTIONS.findall(text))
     found = map(_upper, (*_MARKED.finditer(text), *_ALTERNATIVE.finditer(text)))
-    return {*found, *_CAPITAL.findall(several), *_BEFORE_OR.findall(text)}
+    return {*found, *_CAPITAL.findall(several), *_first_of_last_or(text)}
 
 
-# The first of two letters with `or` between them: the `A` of `That leaves A or B.`
-_BEFORE_OR = re.compile(r"\b([A-HJ])\)?,?\s+or\s+(?:option\s+)?\(?[A-HJ]\b(?!['\u2019])")
+# The first of letters with `or` between them: the `A` of `That leaves A or B.`
+_BEFORE_OR = re.compile(r"\b([A-HJ])(?:\)?,?\s+or\s+(?:option\s+)?\(?[A-HJ]\b){1,9}(?!['\u2019])")
+_ANY_OPTION = re.compile(r"\b[A-HJ]\b")
+
+
+def _first_of_last_or(text: str) -> set[str]:
+    """The first of the letters with `or` between them, where no letter behind them decides.
+
+    >>> _first_of_last_or("That leaves A or B."), _first_of_last_or("Is it A or B? It is B.")
+    ({'A'}, set())
+    """
+    pairs = list(_BEFORE_OR.finditer(text))
+    return {pairs[-1][1]} if pairs and not _ANY_OPTION.search(text, pairs[-1].end()) else set()
+
+
 # A letter of several options: the `A` of `options A and B`.
 _CAPITAL = re.compile(r"\b[A-Z]\b")
 

@@ -105,7 +105,7 @@ class MultipleChoice(TextVerifier):
                 letters = {revised[1]}
             if letters and answer.also:
                 letters |= set(answer.also)
-            if letters:
+            if letters and not letters.issuperset(_CALLED_ANSWER.findall(_last_line(text))):
                 letters |= set(_CALLED_ANSWER.findall(REJECTED_OPTION.sub(" ", _last_line(text))))
             chosen = [choices[one] for one in letters if one in choices]
             if not letters or _is_taken_back(text, answer, chosen):
@@ -434,11 +434,15 @@ MAX_CASES_CHARACTERS = 1000
 """Most characters in which another answer, or another condition for one, is sought."""
 
 
+_MAX_END_CHARACTERS = 2000
+"""Longest end of a line in which refused options are looked for; a megabyte takes a second."""
+
+
 def _letter_at_end(line: str) -> str | None:
     """The letter that a line calls the answer at its end, unless it names another one beside."""
     from verifier_service.mathematics.denials import REJECTED_OPTION  # noqa: PLC0415
 
-    match = _LETTER_AT_END.search(REJECTED_OPTION.sub(" ", line))
+    match = _LETTER_AT_END.search(REJECTED_OPTION.sub(" ", line[-_MAX_END_CHARACTERS:]))
     if match is None or _DOUBT.search(line) or (match["bold"] and _REFUSAL.search(line)):
         return None
     letter = match["behind"] or match["before"] or match["bold"]
@@ -624,12 +628,17 @@ def _answer_in_json(text: str) -> str | None:
 
 def _choices_of(reference: Mapping[str, Any]) -> dict[str, str]:
     """Texts of options by letter: `choices`, or texts of options in a column `options`."""
+    from verifier_service.mathematics.option_letters import single_letter  # noqa: PLC0415
+
     if (given := reference.get("choices")) is not None:
         return _choices(given)
     try:
-        return _choices(reference.get("options", []))
+        options = _choices(reference.get("options", []))
     except Unverifiable:  # something else, of which a row may be full
         return {}
+    answer = reference.get("answer")
+    # Texts without that of the answer are something else too.
+    return options if isinstance(answer, str) and single_letter(answer) in options else {}
 
 
 def _choices(choices: object) -> dict[str, str]:
