@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import math
 import os
@@ -471,6 +473,20 @@ def test_a_damaged_checkpoint_is_named_and_an_earlier_one_goes_on(
         train(more, resume=True)
     train(more, resume=True, resume_from="1")
     assert [row["step"] for row in metrics(tmp_path / "run")] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("number", "is_saved"), [(errno.EINVAL, True), (errno.EIO, False)])
+def test_a_file_system_that_flushes_no_folders_keeps_checkpoints(
+    task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, is_saved: bool
+) -> None:
+    def refuse(_: int) -> None:
+        raise OSError(number, "no flush")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    config = run_config(task, tmp_path / "run", train={"steps": 1})
+    with contextlib.nullcontext() if is_saved else pytest.raises(TrainingError, match="no flush"):
+        train(config)
+    assert len(list_checkpoints(tmp_path / "run")) == is_saved
 
 
 def test_a_full_disk_is_told_by_name(task: Path, tmp_path: Path) -> None:

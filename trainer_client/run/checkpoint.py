@@ -6,6 +6,7 @@ LoRA, an adapter's folder.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -231,6 +232,10 @@ def _flush(folder: Path) -> None:
         descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)
+        except OSError as error:
+            # File systems over a network may have nothing to flush, folders above all.
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+                raise
         finally:
             os.close(descriptor)
 
