@@ -9,7 +9,10 @@ import pytest
 
 from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
-from verifier_service.mathematics.denials import is_denied_later, value_instead
+from verifier_service.mathematics.withdrawn_answers import (
+    is_denied_later,
+    value_instead,
+)
 from verifier_service.verifiers.accuracy import Accuracy
 
 WRONG = [

@@ -9,7 +9,10 @@ import pytest
 
 from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
-from verifier_service.mathematics.denials import is_about_the_answer, is_no_statement
+from verifier_service.mathematics.denials import (
+    is_about_the_answer,
+    is_no_statement,
+)
 from verifier_service.verifiers.accuracy import Accuracy
 
 PAIRS = [

@@ -9,7 +9,9 @@ import pytest
 
 from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
-from verifier_service.mathematics.denials import REJECTED_OPTION
+from verifier_service.mathematics.rejected_options import (
+    REJECTED_OPTION,
+)
 from verifier_service.verifiers.multiple_choice import MultipleChoice, final_answer
 
 PLACES = ["Paris", "Nice", "Lyon"]

@@ -13,11 +13,6 @@ from verifier_service.mathematics.closing_statement import NOTHING
 from verifier_service.mathematics.closing_words import announced_verdict
 from verifier_service.mathematics.denials import (
     is_disowned,
-    is_offered_beside,
-    is_taken_back,
-    is_undone,
-    offered_values,
-    value_instead,
 )
 from verifier_service.mathematics.extracted_answer import Extraction
 from verifier_service.mathematics.labelled_answers import (
@@ -28,8 +23,17 @@ from verifier_service.mathematics.labelled_answers import (
 from verifier_service.mathematics.last_line import CORRECTED, REFUSED, last_number
 from verifier_service.mathematics.last_mathematics import HEDGE
 from verifier_service.mathematics.markdown import listed_behind, without_opening
+from verifier_service.mathematics.offered_answers import (
+    is_offered_beside,
+    offered_values,
+)
 from verifier_service.mathematics.short_statements import stated_twice
 from verifier_service.mathematics.stated_sentence import stated, without_reason
+from verifier_service.mathematics.withdrawn_answers import (
+    is_taken_back,
+    is_undone,
+    value_instead,
+)
 
 
 def announced_answer(text: str) -> Extraction | None:

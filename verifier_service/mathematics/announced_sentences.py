@@ -18,7 +18,12 @@ from verifier_service.mathematics.closing_numbers import (
 )
 from verifier_service.mathematics.closing_units import closing_amount
 from verifier_service.mathematics.counts_in_other_scripts import CHANGES
-from verifier_service.mathematics.denials import is_no_statement, offered_in_line
+from verifier_service.mathematics.denials import (
+    is_no_statement,
+)
+from verifier_service.mathematics.offered_answers import (
+    offered_in_line,
+)
 from verifier_service.mathematics.sentences_in_other_languages import says_how_many
 from verifier_service.mathematics.spelled_numbers import NUMBER_WORDS
 

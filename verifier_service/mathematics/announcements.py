@@ -6,7 +6,12 @@ import re
 from collections.abc import Iterable
 
 from verifier_service.mathematics.closing_numbers import number_text
-from verifier_service.mathematics.denials import has_value, is_disowned
+from verifier_service.mathematics.denials import (
+    is_disowned,
+)
+from verifier_service.mathematics.withdrawn_answers import (
+    has_value,
+)
 
 # Words that announce an answer: `The final answer is`, `The answer (Yes or No) is`, `**Answer:**`,
 # `Ответ:`.

@@ -28,11 +28,6 @@ from verifier_service.mathematics.closing_units import with_unit
 from verifier_service.mathematics.closing_words import stated_words
 from verifier_service.mathematics.denials import (
     is_denied,
-    is_denied_later,
-    is_taken_back,
-    is_undone,
-    is_unfit,
-    is_withdrawn,
 )
 from verifier_service.mathematics.extracted_answer import Extraction
 from verifier_service.mathematics.further_answers import (
@@ -51,6 +46,13 @@ from verifier_service.mathematics.plain_text import text_command_arguments
 from verifier_service.mathematics.short_statements import short_statement
 from verifier_service.mathematics.stated_sentence import sentence_math
 from verifier_service.mathematics.visible_text import visible_text
+from verifier_service.mathematics.withdrawn_answers import (
+    is_denied_later,
+    is_taken_back,
+    is_undone,
+    is_unfit,
+    is_withdrawn,
+)
 
 
 def extract(

@@ -27,13 +27,17 @@ from verifier_service.mathematics.closing_words import stated_words
 from verifier_service.mathematics.denials import (
     is_about_the_answer,
     is_no_statement,
-    is_withdrawn,
-    offered_in_line,
 )
 from verifier_service.mathematics.extracted_answer import Extraction
 from verifier_service.mathematics.markdown import closing_line, without_marks
+from verifier_service.mathematics.offered_answers import (
+    offered_in_line,
+)
 from verifier_service.mathematics.option_letters import chosen_letters
 from verifier_service.mathematics.short_statements import said_twice
+from verifier_service.mathematics.withdrawn_answers import (
+    is_withdrawn,
+)
 
 
 def last_expression(text: str) -> Extraction | None:

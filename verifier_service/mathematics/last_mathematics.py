@@ -20,7 +20,6 @@ from verifier_service.mathematics.delimited_math import (
     has_open_display,
     rows_alone,
 )
-from verifier_service.mathematics.denials import is_undone, is_unfit, is_withdrawn, offered_in_line
 from verifier_service.mathematics.extracted_answer import Extraction
 from verifier_service.mathematics.labelled_answers import answers_of_parts, lone_values
 from verifier_service.mathematics.last_line import (
@@ -31,6 +30,9 @@ from verifier_service.mathematics.last_line import (
     start_of_last_sentence,
 )
 from verifier_service.mathematics.markdown import closing_line, listed_values, trimmed
+from verifier_service.mathematics.offered_answers import (
+    offered_in_line,
+)
 from verifier_service.mathematics.short_statements import stated_twice
 from verifier_service.mathematics.stated_sentence import (
     SIGN_BEFORE,
@@ -39,6 +41,11 @@ from verifier_service.mathematics.stated_sentence import (
     sentence_of_last_math,
     states_no_value,
     without_aside,
+)
+from verifier_service.mathematics.withdrawn_answers import (
+    is_undone,
+    is_unfit,
+    is_withdrawn,
 )
 
 

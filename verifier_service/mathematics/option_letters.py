@@ -11,8 +11,10 @@ import string
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from verifier_service.mathematics.denials import REJECTED_OPTION
 from verifier_service.mathematics.plain_text import text_key, unwrapped, without_text_commands
+from verifier_service.mathematics.rejected_options import (
+    REJECTED_OPTION,
+)
 
 MAX_LABELLED_CHARACTERS = 500
 """Longest text that `accuracy` takes for an option."""

@@ -12,7 +12,9 @@ from verifier_service.mathematics.closing_numbers import MAKES_OPERAND
 from verifier_service.mathematics.closing_remarks import REVISING_WORDS
 from verifier_service.mathematics.closing_statement import JOINT_WORDS
 from verifier_service.mathematics.delimited_math import DelimitedMath, delimited, without_spans
-from verifier_service.mathematics.denials import is_unstated
+from verifier_service.mathematics.denials import (
+    is_unstated,
+)
 from verifier_service.mathematics.markdown import trimmed
 
 # The end of a sentence, but neither the point of `3.5` nor that of `p. m.` or `Mrs. Wong`.

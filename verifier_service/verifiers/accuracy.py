@@ -432,10 +432,10 @@ def _whole_answer(text: str) -> str:
     Empty where a sentence behind the tag takes it back, or offers another answer.
     """
     from verifier_service.mathematics.box_surroundings import offered_behind  # noqa: PLC0415
-    from verifier_service.mathematics.denials import is_withdrawn  # noqa: PLC0415
     from verifier_service.mathematics.further_answers import (  # noqa: PLC0415
         without_further_answers,
     )
+    from verifier_service.mathematics.withdrawn_answers import is_withdrawn  # noqa: PLC0415
 
     try:
         answer = _as_written(answer_part(text) or "")

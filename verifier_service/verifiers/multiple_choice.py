@@ -61,7 +61,6 @@ class MultipleChoice(TextVerifier):
 
     def prepare(self, reference: Mapping[str, Any]) -> Judge:
         """Read the reference, and return the judge of completions."""
-        from verifier_service.mathematics.denials import REJECTED_OPTION  # noqa: PLC0415
         from verifier_service.mathematics.option_letters import (  # noqa: PLC0415
             named_letters,
             opening_letter,
@@ -69,6 +68,7 @@ class MultipleChoice(TextVerifier):
         from verifier_service.mathematics.options_in_chinese import (  # noqa: PLC0415
             called_right_in_chinese,
         )
+        from verifier_service.mathematics.rejected_options import REJECTED_OPTION  # noqa: PLC0415
 
         choices = _choices_of(reference)
         right = _right_letter(reference, choices)
@@ -412,7 +412,7 @@ def _is_taken_back(text: str, answer: FinalAnswer, chosen: Sequence[str]) -> boo
 
     The latter is no denial of an option that says so itself: `Cannot be determined`.
     """
-    from verifier_service.mathematics.denials import (  # noqa: PLC0415
+    from verifier_service.mathematics.withdrawn_answers import (  # noqa: PLC0415
         is_refused,
         is_retracted,
         says_none,
@@ -440,7 +440,7 @@ _MAX_END_CHARACTERS = 2000
 
 def _letter_at_end(line: str) -> str | None:
     """The letter that a line calls the answer at its end, unless it names another one beside."""
-    from verifier_service.mathematics.denials import REJECTED_OPTION  # noqa: PLC0415
+    from verifier_service.mathematics.rejected_options import REJECTED_OPTION  # noqa: PLC0415
 
     match = _LETTER_AT_END.search(REJECTED_OPTION.sub(" ", line[-_MAX_END_CHARACTERS:]))
     if match is None or _DOUBT.search(line) or (match["bold"] and _REFUSAL.search(line)):
