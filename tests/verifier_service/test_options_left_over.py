@@ -12,7 +12,8 @@ from tests.verifier_service.judging import judge
 from verifier_service.mathematics.rejected_options import (
     REJECTED_OPTION,
 )
-from verifier_service.verifiers.multiple_choice import MultipleChoice, final_answer
+from verifier_service.verifiers.chosen_option import final_answer
+from verifier_service.verifiers.multiple_choice import MultipleChoice
 
 PLACES = ["Paris", "Nice", "Lyon"]
 RIGHT = [

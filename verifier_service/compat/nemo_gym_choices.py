@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from verifier_service.compat.nemo_gym_plan import GymTask, OtherRule, TaskPlan
-from verifier_service.verifiers.multiple_choice import MultipleChoice, StatementSource
+from verifier_service.mathematics.answer_sources import StatementSource
+from verifier_service.verifiers.multiple_choice import MultipleChoice
 
 MCQA_SOURCES: dict[str, tuple[StatementSource, ...]] = {
     "strict_single_letter_boxed": ("boxed",),

@@ -9,6 +9,9 @@ from typing import Literal, get_args
 
 Source = Literal["answer_tag", "boxed", "hashes", "answer_phrase", "math", "last_expression"]
 SOURCES: tuple[Source, ...] = get_args(Source)
+StatementSource = Literal["answer_tag", "boxed", "answer_phrase", "last_line"]
+STATEMENT_SOURCES: tuple[StatementSource, ...] = get_args(StatementSource)
+"""Sources of the statement that names an option."""
 
 MAX_ANSWER_CHARACTERS = 10_000
 """Longest answer that is compared."""

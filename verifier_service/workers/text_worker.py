@@ -47,6 +47,7 @@ from verifier_service.verifier import (
 from verifier_service.verifiers import AnyVerifier
 from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.verifiers.json_schema import JsonSchema
+from verifier_service.verifiers.multiple_choice import MultipleChoice
 from verifier_service.workers.fork_server import fork_server
 from verifier_service.workers.shared_position import SharedPosition
 from verifier_service.workers.shared_references import WorkerReferences
@@ -93,6 +94,7 @@ def _warm_up() -> None:
     Accuracy().prepare(reference)(Completion(r"\boxed{\sqrt{x}}"))
     Accuracy().settle(reference)(r"\sqrt{x}")
     Accuracy(mode="math_verify").prepare(reference)(Completion("$1$"))
+    MultipleChoice().prepare({"answer": "A"})(Completion("The answer is A."))
     JsonSchema().prepare({"schema": {"type": "object"}})(Completion("{}"))
     if (
         chinese_words.can_split()
