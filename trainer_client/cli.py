@@ -242,7 +242,10 @@ def _with_evaluation(source: Path, overrides: list[str] | None, k: list[int] | N
         )
     if not k:
         return config
-    measured = tuple(one.with_k(k) for one in config.evaluation)
+    try:
+        measured = tuple(one.with_k(k) for one in config.evaluation)
+    except ValueError as error:
+        raise ConfigError(f"--k: {error}") from error
     return config.model_copy(update={"evaluation": measured})
 
 

@@ -61,11 +61,12 @@ def evaluate(
 
     The evaluation's sampling settings default to those of the rollout.
     """
+    temperature = evaluation.temperature
     sampling = replace(
         Sampling.configured(rollout),
         group_size=evaluation.num_samples,
         max_completion_tokens=evaluation.max_completion_tokens or rollout.max_completion_tokens,
-        temperature=evaluation.temperature or rollout.temperature,
+        temperature=rollout.temperature if temperature is None else temperature,
         top_p=evaluation.top_p or rollout.top_p,
     )
     STEP.name(evaluation.prefix)

@@ -18,7 +18,7 @@ from trainer_client import cli
 from trainer_client.cli import app
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.reward_sections import EvaluationConfig
-from trainer_client.config.run_config import dump_config
+from trainer_client.config.run_config import ConfigError, dump_config
 from trainer_client.dataset import Problem
 from trainer_client.errors import TrainerError
 from trainer_client.evaluate import NothingJudged, summarise
@@ -134,6 +134,33 @@ def test_a_file_of_solve_rates_that_cannot_be_written_is_named_before_sampling(
     found = CliRunner().invoke(app, command).exception
     assert isinstance(found, TrainerError)
     assert str(found) == f"cannot write {tmp_path}: Is a directory"
+
+
+@pytest.mark.slow
+def test_at_temperature_0_an_evaluation_is_greedy(task: Path, tmp_path: Path) -> None:
+    """Every seed gives the same completions, and several of one problem are refused."""
+    held_out = {"path": str(task / "data" / "held_out.jsonl"), "system_prompt": None}
+    greedy = {"dataset": held_out, "num_samples": 1, "k": [1], "temperature": 0}
+    config = run_config(task, tmp_path / "run", "accuracy", evaluation=greedy)
+    (tmp_path / "config.yaml").write_text(dump_config(config))
+
+    def evaluated(name: str, *arguments: str) -> str:
+        command = ["evaluate", str(tmp_path / "config.yaml"), *arguments]
+        result = CliRunner().invoke(app, [*command, "--solve-rates", str(tmp_path / name)])
+        assert result.exit_code == 0, result.output
+        return (tmp_path / name).read_text()
+
+    assert evaluated("one.jsonl", "train.seed=1") == evaluated("two.jsonl", "train.seed=2")
+    command = ["evaluate", str(tmp_path / "config.yaml"), "--k", "2"]
+    with pytest.raises(ConfigError, match="--k: at temperature 0 all completions"):
+        CliRunner().invoke(app, command, catch_exceptions=False)
+
+
+def test_several_completions_at_temperature_0_are_refused() -> None:
+    data = DatasetConfig(path="held_out.jsonl")
+    with pytest.raises(ValueError, match=r"set num_samples to 1 and k to .*found 10 completions"):
+        EvaluationConfig(dataset=data, temperature=0)
+    assert EvaluationConfig(dataset=data, temperature=0, num_samples=1, k=(1,)).temperature == 0
 
 
 def test_an_evaluation_of_no_k_is_refused() -> None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.rollout_section import ADDRESS_PATTERN
-from trainer_client.config.section import PositiveFloat, PositiveInt, Section
+from trainer_client.config.section import NonNegativeFloat, PositiveFloat, PositiveInt, Section
 
 FUNCTION_PATTERN = r"^(given|.+\.py):\w+$"
 
@@ -206,6 +206,15 @@ def check_sources(sources: Sequence[RewardSource], where: str) -> None:
         )
 
 
+def _check_not_alike(temperature: float | None, num_samples: int) -> None:
+    """Raise ValueError where several completions of a problem would be the same."""
+    if temperature == 0 and num_samples > 1:
+        raise ValueError(
+            "at temperature 0 all completions of a problem are alike: set num_samples to 1 and k "
+            f"to [1], found {num_samples} completions"
+        )
+
+
 class EvaluationConfig(Section):
     """Unbiased pass@k on held-out problems; where a run has several, each needs a name."""
 
@@ -227,8 +236,10 @@ class EvaluationConfig(Section):
     verifiers: tuple[VerifierConfig, ...] | None = Field(
         default=None, description="used instead of reward.verifiers"
     )
-    temperature: PositiveFloat | None = Field(
-        default=None, description="null: the rollout section's"
+    temperature: NonNegativeFloat | None = Field(
+        default=None,
+        description="0: the likeliest token at each place, of one completion each (num_samples 1); "
+        "null: the rollout section's",
     )
     top_p: Annotated[float, Field(gt=0, le=1)] | None = Field(
         default=None, description="null: the rollout section's"
@@ -243,8 +254,13 @@ class EvaluationConfig(Section):
         return f"evaluation/{self.name}" if self.name else "evaluation"
 
     def with_k(self, k: Sequence[int]) -> EvaluationConfig:
-        """The evaluation that measures these k, with as many completions as the largest takes."""
+        """The evaluation that measures these k, with as many completions as the largest takes.
+
+        Raises:
+            ValueError: it samples at temperature 0, and a k is over 1.
+        """
         num_samples = max(self.num_samples, *k)
+        _check_not_alike(self.temperature, num_samples)
         return self.model_copy(update={"k": tuple(k), "num_samples": num_samples})
 
     @model_validator(mode="after")
@@ -253,6 +269,11 @@ class EvaluationConfig(Section):
             raise ValueError("k is empty; [1] measures pass@1")
         if max(self.k) > self.num_samples:
             raise ValueError(f"pass@{max(self.k)} needs num_samples >= {max(self.k)}")
+        return self
+
+    @model_validator(mode="after")
+    def _not_alike(self) -> EvaluationConfig:
+        _check_not_alike(self.temperature, self.num_samples)
         return self
 
     @model_validator(mode="after")

@@ -22,7 +22,7 @@ class Sampling:
     group_size: int
     max_completion_tokens: int
     temperature: float
-    """0: the likeliest token at each place, by the `transformers` engine; runs never train so."""
+    """0: the likeliest token at each place; runs never train so."""
     top_p: float
     top_k: int | None = None
     min_p: float = 0.0
