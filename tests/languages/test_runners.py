@@ -137,6 +137,14 @@ def test_a_program_that_ends_its_tests_early_fails(judge: Judge, name: str) -> N
     assert (found.exit_code, TESTS_NOT_ENDED in found.stderr) == (0, False), found
 
 
+@pytest.mark.slow
+def test_a_program_in_d_without_tests_runs_its_main(judge: Judge) -> None:
+    source = "import std.stdio;\nint unit_test = 7;\nvoid main() { write(unit_test); }\n"
+    found = run(judge, "d_ut", source).run
+    assert found is not None
+    assert (found.exit_code, found.stdout) == (0, b"7")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_source_that_does_not_compile_is_told(judge: Judge, name: str) -> None:
     found = run(judge, name, "no ( program")

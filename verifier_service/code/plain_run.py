@@ -204,20 +204,22 @@ async def run_program(runner: Runner, source: str, options: RunOptions) -> RunRe
     execution = await runner.run(program, limits, result=options.is_session)
     return RunReport(
         compiled=compiled,
-        run=_with_all_tests(language, ProcessReport.of(execution)),
+        run=_with_all_tests(language, payload, ProcessReport.of(execution)),
         files=_bounded(execution.files),
         result=execution.result,
         version=version,
     )
 
 
-def _with_all_tests(language: Language, run: ProcessReport) -> ProcessReport:
+def _with_all_tests(language: Language, source: bytes, run: ProcessReport) -> ProcessReport:
     """The report on a run; one that ended well before its tests did has failed.
 
     Tests share their process with the program, which can end it with an exit code of 0.
     """
-    end = language.end_of_tests
-    if end is None or run.exit_code != 0 or end.search(run.stdout) or end.search(run.stderr):
+    end, has_tests = language.end_of_tests, language.has_tests
+    if end is None or (has_tests is not None and has_tests.search(source) is None):
+        return run
+    if run.exit_code != 0 or end.search(run.stdout) or end.search(run.stderr):
         return run
     return msgspec.structs.replace(run, exit_code=1, stderr=run.stderr + TESTS_NOT_ENDED)
 

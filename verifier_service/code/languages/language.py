@@ -111,6 +111,8 @@ class Language:
     """Output of that program, as a whole."""
     end_of_tests: re.Pattern[bytes] | None = None
     """Line that a runner of tests writes when all of them have run; None where there are none."""
+    has_tests: re.Pattern[bytes] | None = None
+    """Text by which a source has tests, where one without has no such line; None: each has it."""
     source_name: Callable[[bytes], str] | None = None
     """Name of the source's file, where a `{source}` of the toolchain asks for it."""
     rewrite: Callable[[bytes], bytes] | None = None

@@ -28,22 +28,16 @@ def _like(language: LanguageName, runner: RunnerName, **changes: Any) -> Languag
     return dataclasses.replace(LANGUAGES[language], **own, **changes)
 
 
-def _with_a_test(source: bytes) -> bytes:
-    """A source in D with one test more, without which the runtime may have none to tell of."""
-    return source + b"\nunittest {}\n"
-
-
 # The last lines of a pytest run ("==== 1 passed, 2 skipped in 61.20s (0:01:01) ===="), of Go's
-# tests, of JUnit's console and of D's runtime.
+# tests, of JUnit's console and of D's runtime, which writes none where no module has tests.
 _PYTEST_END = re.compile(rb"^=+ [^\n]* in \d+\.\d+s (?:\([\d:]+\) )?=+$", re.MULTILINE)
 _GO_END = re.compile(rb"PASS$", re.MULTILINE)
 _JUNIT_END = re.compile(rb"^Test run finished after \d+ ms$", re.MULTILINE)
+_D_TEST = re.compile(rb"\bunittest\b")
 _D_END = re.compile(rb"\d modules passed unittests$", re.MULTILINE)
 
 RUNNERS: dict[RunnerName, Language] = {
-    "d_ut": _like(
-        *("d", "d_ut"), find=gdc("-funittest"), rewrite=_with_a_test, end_of_tests=_D_END
-    ),
+    "d_ut": _like(*("d", "d_ut"), find=gdc("-funittest"), end_of_tests=_D_END, has_tests=_D_TEST),
     "go_test": _like(
         *("go", "go_test"),
         rewrite=with_main,
