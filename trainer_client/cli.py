@@ -10,7 +10,6 @@ import json
 import os
 import shlex
 import sys
-from difflib import get_close_matches
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -24,7 +23,7 @@ from trainer_client.config.reward_sections import EvaluationConfig
 from trainer_client.config.run_config import Config, ConfigError, load_config, load_run
 from trainer_client.demo.folder import DEFAULTS as DEMO_FOLDERS
 from trainer_client.demo.folder import clear_folder
-from trainer_client.errors import TrainerError, writing
+from trainer_client.errors import TrainerError, did_you_mean, writing
 from trainer_client.run.console import CONSOLE, say
 
 if TYPE_CHECKING:
@@ -455,8 +454,7 @@ def presets(
     Each value has its source; departures from the published recipe are named.
     """
     if name is not None and name not in PRESETS:
-        nearest = get_close_matches(name.lower(), PRESETS, n=1)
-        asked = f"; did you mean {nearest[0]!r}?" if nearest else ""
+        asked = did_you_mean(name.lower(), PRESETS)
         raise ConfigError(f"no preset {name!r}; there are {', '.join(PRESETS)}{asked}")
     for one, preset in PRESETS.items():
         if name not in (None, one):

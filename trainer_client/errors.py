@@ -17,8 +17,9 @@ import re
 import signal
 import sysconfig
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import ClassVar
 
@@ -113,6 +114,16 @@ def raised(error: BaseException) -> str:
     own = [one for one in frames if not _LIBRARIES.search(one.filename)]
     place = f" (at {own[-1].filename}:{own[-1].lineno})" if own else ""
     return f"{type(error).__name__}: {first_line(error)}{place}"
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the nearest one, or nothing where none is near.
+
+    >>> did_you_mean("verifable", ["dapo", "verifiable"])
+    "; did you mean 'verifiable'?"
+    """
+    near = get_close_matches(name, list(names), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def first_line(error: BaseException) -> str:

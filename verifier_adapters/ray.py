@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 
 from reward_verifier.verifier import URL_VARIABLE, Verifier
-from verifier_adapters.settings import plain
+from verifier_adapters.reference import without_arrays
 
 SCHEME = "serve://"
 """Beginning of an address that names an application of Ray Serve, such as `serve://verifier`."""
@@ -52,7 +52,7 @@ def verifier_at(
         ModuleNotFoundError: the address begins with serve:// and Ray is not installed.
         ValueError: the address is neither of HTTP nor of an application.
     """
-    verifiers = plain(verifiers)
+    verifiers = without_arrays(verifiers)
     address = url or os.environ.get(URL_VARIABLE) or ""
     if not address.startswith(SCHEME):
         return Verifier(url=url, profile=profile, verifiers=verifiers, api_key=api_key)

@@ -57,10 +57,10 @@ different ones | `{}`, which is unverifiable |
 
 
 def without_arrays(value: Any) -> Any:
-    """The value with lists and numbers of Python for those of numpy, which pandas gives."""
+    """The value with dictionaries, lists and numbers of Python for those of numpy and OmegaConf."""
     if isinstance(value, Mapping):
         return {name: without_arrays(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [without_arrays(inner) for inner in value]
     found = getattr(value, "tolist", lambda: value)()
     return value if type(found) is type(value) else without_arrays(found)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
 
 SETTINGS = ("url", "profile", "verifiers", "api_key", "own_verifiers")
 """Settings of an adapter: those of `verifier_at`, and whether a row may choose its verifiers."""
@@ -25,12 +24,3 @@ def check_others(names: Iterable[str]) -> None:
         near = get_close_matches(name, SETTINGS, 1, _ALIKE)
         if near and name not in SETTINGS:
             raise ValueError(f"no such setting: {name!r}; did you mean {near[0]!r}?")
-
-
-def plain(value: Any) -> Any:
-    """The value with dictionaries and lists for those of a configuration, as OmegaConf has them."""
-    if isinstance(value, Mapping):
-        return {name: plain(inner) for name, inner in value.items()}
-    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
-        return [plain(inner) for inner in value]
-    return value

@@ -9,10 +9,10 @@ are 0. All completions of such a problem then have the same reward, and so no ad
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from verifier_adapters.client import Judgement
+from verifier_adapters.client import Judgement, Verifier
 from verifier_adapters.ray import verifier_at
 from verifier_adapters.reference import naming_columns, own_selection, reference_of
 from verifier_adapters.settings import check_others
@@ -51,8 +51,7 @@ def compute_score(
             `verifiers` are given.
         VerifierError: the solution has no verdict.
     """
-    check_others(others)
-    verifier = verifier_at(url, profile=profile, verifiers=verifiers, api_key=api_key)
+    verifier = _verifier(others, url=url, profile=profile, verifiers=verifiers, api_key=api_key)
     selections = own_selection(extra_info, own_verifiers=own_verifiers)
     references = [reference_of(ground_truth)]
     with naming_columns(selections):
@@ -74,13 +73,18 @@ async def compute_score_async(
     **others: Any,
 ) -> dict[str, Any]:
     """`compute_score` for verl to await, which then needs no thread for each solution."""
-    check_others(others)
-    verifier = verifier_at(url, profile=profile, verifiers=verifiers, api_key=api_key)
+    verifier = _verifier(others, url=url, profile=profile, verifiers=verifiers, api_key=api_key)
     selections = own_selection(extra_info, own_verifiers=own_verifiers)
     references = [reference_of(ground_truth)]
     with naming_columns(selections):
         (judgement,) = await verifier.judge_async([solution_str], references, selections=selections)
     return _score(judgement)
+
+
+def _verifier(others: Iterable[str], **settings: Any) -> Verifier:
+    """The verifier of these settings. Raises ValueError where another one is misspelt."""
+    check_others(others)
+    return verifier_at(**settings)
 
 
 def _score(judgement: Judgement) -> dict[str, Any]:

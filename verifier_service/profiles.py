@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
-from verifier_service import strict_yaml
+from verifier_service import strict_json, strict_yaml
 from verifier_service.errors import UnknownProfile
 from verifier_service.validation import KnownNames, did_you_mean, first_problem
 from verifier_service.verifier import Verifier
@@ -92,6 +93,19 @@ def verifiers_from_arguments(arguments: Iterable[str | dict[str, Any]]) -> Verif
         return _list.validate_python(items)
     except ValidationError as error:
         raise ValueError(f"verifier {first_problem(error, known=_KNOWN)}") from error
+
+
+@lru_cache(maxsize=1024)
+def stored_verifier(options: str) -> Verifier | None:
+    """The verifier with the options that a store has, in JSON.
+
+    None where this version has no such verifier or option.
+    """
+    try:
+        [verifier] = verifiers_from_arguments([strict_json.loads(options)])
+    except ValueError:
+        return None
+    return verifier
 
 
 def profile_named(name: str, profiles: Mapping[str, Verifiers]) -> Verifiers:

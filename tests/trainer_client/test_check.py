@@ -370,6 +370,22 @@ def test_names_of_files_are_looked_up_and_nothing_is_run(
         assert [told.format(kind=kind) in line for line in found] == [True] * bool(told)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from rewards import *\n",
+        "globals().update(brevity=len)\n",
+        "def __getattr__(name):\n    return len\n",
+    ],
+)
+def test_a_file_that_makes_its_names_as_it_runs_is_left_to_the_run(
+    config: Path, tmp_path: Path, source: str
+) -> None:
+    file = tmp_path / "code.py"
+    file.write_text(source)
+    assert check_run(config, [f"reward.functions=['{file}:brevity']"]).problems == []
+
+
 def test_code_that_is_no_python_is_told(config: Path, tmp_path: Path) -> None:
     file = tmp_path / "code.py"
     file.write_text("def f(:")

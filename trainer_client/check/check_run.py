@@ -14,10 +14,11 @@ from pathlib import Path
 from trainer_client.check.check_model import check_memory, check_model, check_room, check_texts
 from trainer_client.check.check_service import ReadData, check_service
 from trainer_client.check.findings import Findings
-from trainer_client.check.python_names import defined_names, did_you_mean
+from trainer_client.check.python_names import defined_names
 from trainer_client.config.run_config import Config, ConfigError, PartialConfig, read_config
 from trainer_client.data_sets import load_data_sets, load_held_out, require_enough_of_each
 from trainer_client.dataset import Problem
+from trainer_client.errors import did_you_mean
 from trainer_client.given_objects import given_object, is_given
 from trainer_client.model_files import ModelFiles
 from trainer_client.run.console import CONSOLE, say

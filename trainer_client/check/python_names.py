@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
+from collections.abc import Iterator
 
 _SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 """Expressions whose names are their own."""
 
 
 def defined_names(source: bytes) -> set[str]:
-    """The names of a module; with `*` where it imports all names of another.
+    """The names of a module; with `*` where it may have others, which only running it would tell.
 
     Raises:
         SyntaxError: the source is not Python.
@@ -23,20 +22,16 @@ def defined_names(source: bytes) -> set[str]:
     return set(_names(ast.parse(source)))
 
 
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """A hint at the nearest name; empty where none is near."""
-    near = get_close_matches(name, list(names), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
-
-
 def _names(node: ast.AST) -> Iterator[str]:
     for child in ast.iter_child_nodes(node):
         match child:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield child.name
+                yield "*" if child.name == "__getattr__" else child.name
             case ast.Import() | ast.ImportFrom():
                 yield from (one.asname or one.name.partition(".")[0] for one in child.names)
             case ast.Name(id=name, ctx=ast.Store()):
                 yield name
+            case ast.Name(id="globals" | "vars" | "exec"):
+                yield "*"
             case _ if not isinstance(child, _SCOPES):
                 yield from _names(child)

@@ -45,7 +45,7 @@ from trainer_client.config.section import Section
 from trainer_client.config.sft_section import SftConfig
 from trainer_client.config.train_section import TrainConfig
 from trainer_client.config.trl_equivalents import EQUIVALENTS, NOT_AVAILABLE
-from trainer_client.errors import TrainerError, first_line
+from trainer_client.errors import TrainerError, did_you_mean, first_line
 
 FORMS = {
     ADDRESS_PATTERN: "an address with its scheme, such as http://127.0.0.1:8080",
@@ -378,8 +378,7 @@ def _explain(details: Any) -> str:
         pattern = details["ctx"]["pattern"]
         message = f"expected {FORMS.get(pattern, f'a text of the form {pattern}')}"
     if details["type"] == "literal_error":
-        near = get_close_matches(str(details["input"]), _TEXT.findall(details["ctx"]["expected"]))
-        message += f"; did you mean {near[0]!r}?" if near else ""
+        message += did_you_mean(str(details["input"]), _TEXT.findall(details["ctx"]["expected"]))
     if isinstance(details["input"], dict | Section):  # a rule between settings, which it names
         return f"{key}: {message}"
     return f"{key}: {message} (found {details['input']!r})"[:500]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from verifier_service.audit.scored_rows import ScoredRow
 from verifier_service.audit.second_opinions import Opinions, opinions_on
 from verifier_service.audit.suspicions import DoubtedRow, doubted_rows
 from verifier_service.engine.engine import Engine
+from verifier_service.profiles import stored_verifier
 from verifier_service.verifiers.accuracy import Accuracy
 
 SEED = 24
@@ -80,8 +80,8 @@ async def audit_rows(
 def _own_rules(rows: Sequence[ScoredRow], source: str) -> Accuracy | None:
     """The verifier of a source, if it is of the type `accuracy` and the same for all rows."""
     told = {row.verdicts[source].options for row in rows}
-    options = json.loads(told.pop()) if len(told) == 1 and "" not in told else {}
-    return Accuracy.model_validate(options) if options.get("type") == "accuracy" else None
+    verifier = stored_verifier(told.pop()) if len(told) == 1 else None
+    return verifier if isinstance(verifier, Accuracy) else None
 
 
 def _by_chance(

@@ -112,7 +112,7 @@ def _rules(text: str) -> Accuracy:
     try:
         [found] = verifiers_from_arguments([strict_json.loads(text)])
     except ValueError as error:
-        raise BadSource(f"--verifier: {error}") from error
+        raise BadSource(f"--verifier: {text!r}: {error}") from error
     if not isinstance(found, Accuracy):
         raise BadSource(f"--verifier: expected the type accuracy, found {found.type}")
     return found

@@ -212,7 +212,7 @@ async def run_program(runner: Runner, source: str, options: RunOptions) -> RunRe
 
 
 def _with_all_tests(language: Language, source: bytes, run: ProcessReport) -> ProcessReport:
-    """The report on a run; one that ended well before its tests did has failed.
+    """The report on a run, which has failed if it exits with 0 before all of its tests have run.
 
     Tests share their process with the program, which can end it with an exit code of 0.
     """

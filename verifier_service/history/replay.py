@@ -14,21 +14,20 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from verifier_service import __version__, strict_json
+from verifier_service import __version__
 from verifier_service.code.reasons import CodeReason
 from verifier_service.engine.chunks import VerdictsByKey
 from verifier_service.engine.engine import Engine
 from verifier_service.engine.mixed_scoring import scoring_of
 from verifier_service.explanation import Explanation
 from verifier_service.model_judge.reasons import CallReason
-from verifier_service.profiles import verifiers_from_arguments
+from verifier_service.profiles import stored_verifier
 from verifier_service.proofs.reasons import ProofReason
 from verifier_service.schemas import ChatMessage, CompletionObject, Group, ScoreRequest
 from verifier_service.verdict import Outcome, Verdict
@@ -180,7 +179,7 @@ async def replay(
 async def explained(engine: Engine, changes: Iterable[Change]) -> AsyncIterator[Change]:
     """The changes, each with how this version comes to its verdict where its verifier can tell."""
     for change in changes:
-        verifier = _verifier(change.row["options"])
+        verifier = stored_verifier(change.row["options"])
         if verifier is None or isinstance(verifier, GroupVerifier):
             yield change
             continue
@@ -229,7 +228,7 @@ def _new_questions(
     options: str, rows: list[VerdictRow], asked: set[bytes], found: ReplayResult
 ) -> Iterator[_Question]:
     """The questions of one verifier about one group that were not asked before."""
-    verifier = _verifier(options)
+    verifier = stored_verifier(options)
     new = []
     for row in rows:
         question = bytes.fromhex(row["request_hash"])
@@ -261,16 +260,6 @@ def _why_left_out(row: VerdictRow, verifier: Verifier | None) -> str | None:
     if num_absent:
         return HASHES_ONLY if num_absent == 2 else TOO_LONG
     return UNKNOWN_OPTIONS if verifier is None else None
-
-
-@lru_cache(maxsize=1024)
-def _verifier(options: str) -> Verifier | None:
-    """The verifier with these options; None where this version has no such verifier or option."""
-    try:
-        [verifier] = verifiers_from_arguments([strict_json.loads(options)])
-    except ValueError:
-        return None
-    return verifier
 
 
 def _question(verifier: Verifier, rows: list[VerdictRow]) -> _Question:
