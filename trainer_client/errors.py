@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import ClassVar
 
 _OWN_FOLDERS = (str(Path(__file__).parent), *map(sysconfig.get_path, ("stdlib", "purelib")))
-_LIBRARIES = re.compile("|".join(map(re.escape, _OWN_FOLDERS)) + "|^<frozen ")
+_LIBRARIES = re.compile("|".join(re.escape(f"{one}/") for one in _OWN_FOLDERS) + "|<frozen ")
 """Files of this package, of the standard library and of installed packages."""
 MAX_LINE_CHARACTERS = 300
 """Longest part of a library's message that an error of ours quotes."""
@@ -111,7 +111,7 @@ def raised(error: BaseException) -> str:
     The line is the innermost one that belongs to no installed package: `rewards.py:6`.
     """
     frames = traceback.extract_tb(error.__traceback__)
-    own = [one for one in frames if not _LIBRARIES.search(one.filename)]
+    own = [one for one in frames if not _LIBRARIES.match(one.filename)]
     place = f" (at {own[-1].filename}:{own[-1].lineno})" if own else ""
     return f"{type(error).__name__}: {first_line(error)}{place}"
 
