@@ -24,8 +24,8 @@ NUM_COMPLETIONS = int(os.environ.get("SOAK_EXECUTIONS", "20000")) // 4
 NUM_CLIENTS = 16
 KILL_SECONDS = 0.2
 MAX_KILLS_PER_CALL = 3
-"""An average. On a busy machine a call lasts for more kills, and an item that is killed again and
-again fails."""
+"""Most kills between two answers. On a busy machine a call lasts for more, and an item that is
+killed again and again fails."""
 KILLS = ("workers",) * 10 + ("servers",) + ("workers",) * 10 + ("templates",) + ("workers",) * 10
 """Kinds of processes that are killed, in turn: a template forks servers, and these workers."""
 CALLS_AFTER_START = 5
@@ -152,19 +152,23 @@ def killing(service: int, answered: Counter[str]) -> Iterator[Counter[str]]:
         chance = random.Random(0)
         servers: set[int] = set()  # they live on after their template
         quiet_until = 0
+        num_answered, num_kills = 0, 0  # kills since that many calls were answered
         while not stop.wait(KILL_SECONDS):
             if answered["calls"] < quiet_until:
                 continue
+            if answered["calls"] > num_answered:
+                num_answered, num_kills = answered["calls"], 0
             templates = children(service)
             servers.update(*map(children, templates))
             servers = {server for server in servers if Path(f"/proc/{server}").exists()}
             workers = [worker for server in servers for worker in children(server)]
             kinds = {"workers": workers, "servers": sorted(servers), "templates": templates}
             kind = KILLS[killed.total() % len(KILLS)]
-            if kinds[kind] and killed.total() < MAX_KILLS_PER_CALL * (1 + answered["calls"]):
+            if kinds[kind] and num_kills < MAX_KILLS_PER_CALL:
                 with suppress(ProcessLookupError):
                     os.kill(chance.choice(kinds[kind]), signal.SIGKILL)
                     killed[kind] += 1
+                    num_kills += 1
                     if kind != "workers":  # another start takes seconds on a busy machine
                         quiet_until = answered["calls"] + CALLS_AFTER_START
 

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -214,6 +215,32 @@ def test_dead_idle_workers_are_no_tries_of_an_item() -> None:
         return await judge(pool, task("$2$"))
 
     assert reasons(in_pool(work, size=8)) == ["scored equal"]
+
+
+class KilledAtFirst(sources.ForkServer):
+    """A source whose first workers are stopped before they have a task, and then killed."""
+
+    num_to_kill = 6  # an item has four tries
+
+    def start_worker(self) -> sources.StartedWorker:
+        worker = super().start_worker()
+        if self.num_to_kill:
+            self.num_to_kill -= 1
+            os.kill(worker.pid, signal.SIGSTOP)
+            threading.Timer(0.1, os.kill, (worker.pid, signal.SIGKILL)).start()
+        return worker
+
+
+@pytest.mark.slow
+def test_workers_that_die_before_they_read_a_task_are_no_tries_of_it() -> None:
+    source = KilledAtFirst("verifier_service.workers.text_worker", 2 * LIMITS.memory_bytes)
+
+    async def work() -> list[Verdict]:
+        async with WorkerPool(1, LIMITS, lambda: source) as pool:
+            return await judge(pool, task("$2$", "$3$"))
+
+    assert reasons(asyncio.run(work())) == ["scored equal", "scored different"]
+    assert source.num_to_kill == 0
 
 
 @pytest.mark.slow

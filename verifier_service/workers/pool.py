@@ -3,6 +3,7 @@
 A worker that uses up an item's time or memory is killed and replaced. The item gets a verdict, and
 the rest of its task goes on in another worker. If a worker dies by itself, its item is tried alone
 in up to three fresh workers. The item is blamed only if all of them die near the memory limit.
+A worker that dies before it has begun with its task is no try of an item.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from verifier_service.workers.worker import Ending, TaskRun, Worker
 log = logging.getLogger(__name__)
 
 TRIES_ALONE = 3
+MAX_DEATHS_BEFORE_TASK = 8
+"""Workers that may die before they have begun with a task. It is blamed for those that follow."""
 RESTART_SECONDS = 1.0
 BEGIN_SECONDS = 0.002
 """Time between two looks whether an item takes long, while tasks wait to begin."""
@@ -145,7 +148,7 @@ class WorkerPool:
             run = await self._run(rest, verdicts)
             if run.ending is Ending.FINISHED:
                 continue
-            culprit = start + run.index
+            culprit = start + run.position.index
             if len(verdicts) - before > culprit:  # judged and received before the worker died
                 continue
             unsent = task.slice(
@@ -157,26 +160,38 @@ class WorkerPool:
                 run = await self._run_alone(task.slice(culprit, culprit + 1), verdicts)
             if run.ending is not Ending.FINISHED:
                 part = task.decode().slice(culprit, num_completions).parts[0]
-                verdicts += [_blame(run)] * (len(part.completions) if run.in_reference else 1)
+                num_blamed = len(part.completions) if run.position.in_reference else 1
+                verdicts += [_blame(run)] * num_blamed
 
     async def _run(
         self, task: EncodedTask, verdicts: list[TaskResult], *, fresh: bool = False
     ) -> TaskRun:
-        times = call_times()
-        asked = time.time_ns() if times is not None else 0
+        """Have a worker judge a task; another one where a worker dies before it has begun."""
+        num_deaths = 0
+        asked = time.time_ns()
         while True:
             async with self._worker() as worker:
                 if not self._is_running(worker) or (fresh and not worker.is_fresh):
                     worker.kill()
                     continue
-                if times is None:
-                    return await worker.run(task, self._limits, verdicts)
-                started = time.time_ns()
-                try:
-                    return await worker.run(task, self._limits, verdicts)
-                finally:
-                    ended = time.time_ns()
-                    times.add(_names(task), asked=asked, started=started, ended=ended)
+                run = await self._timed_run(worker, task, verdicts, asked)
+            if run.ending is not Ending.DIED or run.position.has_begun:
+                return run
+            num_deaths += 1
+            if num_deaths > MAX_DEATHS_BEFORE_TASK:
+                return run
+
+    async def _timed_run(
+        self, worker: Worker, task: EncodedTask, verdicts: list[TaskResult], asked: int
+    ) -> TaskRun:
+        times = call_times()
+        if times is None:
+            return await worker.run(task, self._limits, verdicts)
+        started = time.time_ns()
+        try:
+            return await worker.run(task, self._limits, verdicts)
+        finally:
+            times.add(_names(task), asked=asked, started=started, ended=time.time_ns())
 
     def _is_running(self, worker: Worker) -> bool:
         # Workers end with their fork server. A worker that died idle must not count as a try of an
@@ -318,7 +333,7 @@ def _blame(run: TaskRun) -> Verdict:
     """The verdict on the item at which a run ended."""
     if run.ending is Ending.DIED:
         return failed(EngineReason.WORKER_DIED, run.item_seconds)
-    if run.in_reference:
+    if run.position.in_reference:
         message = "reading the reference took more than an item may take"
         return unverifiable(EngineReason.BAD_REFERENCE, run.item_seconds, message)
     too_slow = run.ending is Ending.TOO_SLOW

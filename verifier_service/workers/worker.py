@@ -16,6 +16,7 @@ import msgspec
 
 from verifier_service import frame_stream, frames
 from verifier_service.workers.limits import NEAR_LIMIT, RECYCLE_SHARE, ItemLimits
+from verifier_service.workers.shared_position import Position
 from verifier_service.workers.shared_references import SharedReferences
 from verifier_service.workers.sources import StartedWorker
 from verifier_service.workers.tasks import (
@@ -48,10 +49,8 @@ class TaskRun:
     """A worker's work on a task, after it has ended."""
 
     ending: Ending
-    index: int
-    """Index in the task of the completion that the worker was at."""
-    in_reference: bool
-    """Whether the worker was still reading that completion's reference."""
+    position: Position
+    """The position in the task at which the worker ended."""
     near_memory_limit: bool
     item_seconds: float
     """Wall time of the unfinished item."""
@@ -77,9 +76,9 @@ class Worker:
         self._ordered: Ending | None = None
         self._given_up = False
         self._num_tasks = 0
-        self._watched: tuple[int, tuple[int, bool]] | None = None
+        self._watched: tuple[int, Position] | None = None
         """Number of the task and position in it, as `watch` last saw them."""
-        self._position = (0, True)
+        self._position = Position(0, in_reference=True, has_begun=False)
         """Position in the task at which the worker was killed."""
         self._last_words = ""
         self._item_cpu_start = 0.0
@@ -105,7 +104,7 @@ class Worker:
         self.busy = True
         self._num_tasks += 1
         self._item_start = time.monotonic()
-        self._shared_position.write(0, in_reference=True)
+        self._shared_position.clear()
         try:
             await self._send_shared_reference(task)
             self._writer.write(frames.pack(task.body))
@@ -131,7 +130,7 @@ class Worker:
         finally:
             self.busy = False
         near = self._resident_bytes >= NEAR_LIMIT * limits.memory_bytes
-        return TaskRun(ending, *self._position, near, time.monotonic() - self._item_start)
+        return TaskRun(ending, self._position, near, time.monotonic() - self._item_start)
 
     @property
     def item_is_long(self) -> bool:
@@ -185,7 +184,7 @@ class Worker:
         usage = _usage(self._stat)
         return usage is None or usage[1] > RECYCLE_SHARE * limits.memory_bytes
 
-    def kill(self, ending: Ending | None = None, position: tuple[int, bool] | None = None) -> None:
+    def kill(self, ending: Ending | None = None, position: Position | None = None) -> None:
         """End the process now. The first call decides the ending and the position to blame."""
         if not self.alive:
             return
