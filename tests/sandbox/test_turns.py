@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -85,6 +86,21 @@ def test_cpu_time_counts_for_all_executions_of_a_program(table: int) -> None:
 def test_the_place_of_a_killed_runner_ends_by_itself(table: int) -> None:
     one, two = (Turn(table, index, 1) for index in range(2))
     one.enter(0.0)
+    assert two.may_run(0.5)
+
+
+@pytest.mark.usefixtures("no_least_share")
+def test_the_place_of_a_runner_whose_look_is_late_still_counts(
+    table: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that other work keeps busy wakes a runner late, again and again."""
+    now = 100.0
+    monkeypatch.setattr(turns, "time", SimpleNamespace(monotonic=lambda: now))
+    one, two = (Turn(table, index, 1) for index in range(2))
+    one.may_run(0.0)
+    now += 20 * turns.LOOK_SECONDS
+    assert not two.may_run(0.5)
+    now += 1.0
     assert two.may_run(0.5)
 
 

@@ -42,8 +42,11 @@ A little less than `LOOK_SECONDS`, so that a program that never sleeps is found 
 look, and not at the next."""
 QUANTUM_SECONDS = 0.1
 """CPU time of a turn of long programs."""
-VALID_SECONDS = 0.05
-"""Time for which a place counts after its runner wrote it."""
+VALID_SECONDS = 0.5
+"""Time for which a place counts after its runner wrote it: many looks.
+
+Only the place of a runner that was killed ends by this. On a machine that other work keeps busy a
+look comes late, and a place that had ended meanwhile would let long programs run before it."""
 GAP_SECONDS = 0.02
 """Time for which a place counts after a short program has ended: the next often follows, once its
 worker has been given it, and long ones would be started and stopped between any two."""
