@@ -15,7 +15,7 @@ from trainer_client.config.reward_sections import EvaluationConfig, RewardConfig
 from trainer_client.config.run_config import Config
 from trainer_client.dataset import Problem, load_problems, require_enough
 from trainer_client.reward.selection import ProblemReward, VerifierSelection, question_of
-from trainer_client.rows import DatasetError
+from trainer_client.row_files import DatasetError
 
 if TYPE_CHECKING:
     from trainer_client.prompts import PromptReader

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +17,8 @@ from reward_verifier.protocol import row_reference
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.reward_sections import VerifierConfig
 from trainer_client.reward.selection import ProblemReward, VerifierSelection
-from trainer_client.rows import DatasetError, Rows, StoredRow, load_rows
+from trainer_client.row_files import DatasetError
+from trainer_client.rows import Rows, StoredRow, load_rows
 from trainer_client.run.console import say
 
 T = TypeVar("T")
@@ -33,7 +35,7 @@ class Problem:
     """One problem: the chat messages that pose it, and the reference that judges completions."""
 
     id: str
-    """The row's `id`, or else a hash of its problem column."""
+    """The row's `id`, or else a hash of its problem column; both where several rows have the id."""
     messages: tuple[dict[str, Any], ...]
     """Each has `role` and `content`, and the other fields that the row gives it."""
     reference: dict[str, Any]
@@ -92,8 +94,31 @@ def load_problems(config: DatasetConfig) -> list[Problem]:
     problems = [same[0][1] for same in posed.values() if not _references_differ(same)]
     if not problems:
         raise DatasetError(f"{config.place} has no rows that can be used")
+    problems = _with_ids_of_their_own(problems, config)
     _report(config, conflicts=conflicts, repeated=len(usable) - len(posed))
     return problems if config.solve_rates is None else _in_solve_rate_range(problems, config)
+
+
+def _with_ids_of_their_own(problems: list[Problem], config: DatasetConfig) -> list[Problem]:
+    """The problems; to an `id` that several have, a hash of the problem column is added.
+
+    Solve rates and logs tell problems by their ids: those of one id would share a rate.
+    """
+    counts = Counter(problem.id for problem in problems)
+    num_shared = sum(count for count in counts.values() if count > 1)
+    if not num_shared:
+        return problems
+    one = next(name for name, count in counts.items() if count > 1)
+    say(
+        f"{config.path}: {num_shared} rows have an id that another one has ({_excerpt(one)}, "
+        f"{counts[one]} rows); a hash of the problem is added to theirs"
+    )
+    return [
+        replace(problem, id=f"{problem.id}-{_hash(problem.columns[config.problem_column])}")
+        if counts[problem.id] > 1
+        else problem
+        for problem in problems
+    ]
 
 
 def _references_differ(same: Sequence[tuple[int, Problem]]) -> bool:
@@ -310,8 +335,12 @@ def _id(row: dict[str, Any], config: DatasetConfig) -> str:
     """The row's own id, or else one that is the same in every split, order and configuration."""
     if row.get("id") is not None:
         return str(row["id"])
-    problem = json.dumps(row[config.problem_column], sort_keys=True)
-    return hashlib.sha256(problem.encode()).hexdigest()[:16]
+    return _hash(row[config.problem_column])
+
+
+def _hash(value: Any) -> str:
+    """The beginning of the hash of a value of JSON."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def messages_of(row: dict[str, Any], index: int, config: DatasetConfig) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from trainer_client.lost_text import lost_text_warnings, tried_problems
 from trainer_client.policy.chat import chat_ids, load_tokenizer
 from trainer_client.policy.given_policy import given_policy
 from trainer_client.prompt_room import no_room_warnings
-from trainer_client.rows import DatasetError
+from trainer_client.row_files import DatasetError
 from trainer_client.run.console import say
 
 

@@ -1,108 +1,35 @@
-"""Rows of a data set, with the types that its file has.
-
-A JSON file is read as JSON. The reader of `datasets` would infer one type for a whole column: texts
-that look like dates become dates, and a 3 beside a 2.5 becomes 3.0.
+"""Rows of a data set, with the types that its files have.
 
 Rows stay on disk: a row of a file with one on each line, or of an Arrow table, is read when it is
-asked for. Compressed files and arrays of JSON are held whole.
+asked for. Compressed files, arrays of JSON and CSV are held whole.
 """
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import json
 import lzma
-import os
 import zlib
-from array import array
-from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from glob import glob
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
-from weakref import finalize
+from typing import TYPE_CHECKING, Any
 
 from huggingface_hub import constants
 
 from trainer_client.config.dataset_section import DatasetConfig
-from trainer_client.errors import TrainerError, first_line, or_local
+from trainer_client.errors import first_line, or_local
 from trainer_client.given_objects import given_object, is_given
 from trainer_client.hub_reach import hub_obstacle
+from trainer_client.row_files import DatasetError, read_file
 
 if TYPE_CHECKING:
     import datasets
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-HEAD_BYTES = 4096
-"""Bytes in which the first value of a JSON file begins; a file that begins later is held whole."""
-FILE_SUFFIXES = frozenset([".jsonl", ".json", ".parquet", ".csv", ".gz"])
+FILE_SUFFIXES = frozenset([".jsonl", ".json", ".parquet", ".csv", ".tsv", ".gz"])
 """Ends of the names of files; no data set of the hub has such a name."""
-
-_OPENERS: dict[bytes, Callable[..., Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ": lzma.open,
-}
-"""First bytes of a compressed file -> the function that opens it."""
-
-
-class DatasetError(TrainerError):
-    """The data cannot be used; the message names the row, the column and what was expected."""
-
-
-class JsonLines(Sequence[dict[str, Any]]):
-    """The objects of a file with one on each line; only their places are kept in memory.
-
-    Args:
-        path: the file. It is opened once: a file that takes its place later is not read.
-
-    Raises:
-        DatasetError: a line is no object.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._starts, self._numbers = array("q"), array("q")
-        names: dict[str, None] = {}
-        with path.open("rb") as file:
-            self._descriptor = os.dup(file.fileno())
-            finalize(self, os.close, self._descriptor)
-            start = len(BYTE_ORDER_MARK) if file.read(3) == BYTE_ORDER_MARK else 0
-            file.seek(start)
-            # Only line feeds end a line: texts may hold the other line ends of Unicode.
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    names |= dict.fromkeys(self._parse(line, number))
-                    self._starts.append(start)
-                    self._numbers.append(number)
-                start += len(line)
-        self.column_names = tuple(names)
-        self._size = start
-
-    def __len__(self) -> int:
-        return len(self._starts)
-
-    @overload
-    def __getitem__(self, index: int) -> dict[str, Any]: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
-
-    def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
-        """A row, read again; raises DatasetError where the file has changed since."""
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        start = self._starts[index]
-        after = index + 1 if index >= 0 else index + 1 + len(self)
-        end = self._starts[after] if after < len(self) else self._size
-        # Not a memory map: a file that is cut off while it is mapped kills the process.
-        line = os.pread(self._descriptor, end - start, start).split(b"\n", 1)[0]
-        return self._parse(line, self._numbers[index])
-
-    def _parse(self, line: bytes, number: int) -> dict[str, Any]:
-        value = _parse(line, f"{self._path}: line {number}")
-        return _object(value, number, self._path)
 
 
 @dataclass(frozen=True)
@@ -161,14 +88,14 @@ def load_rows(config: DatasetConfig) -> Rows:
     path = Path(config.path)
     if is_given(config.path):
         return _given_rows(config)
+    if any(mark in config.path for mark in "*?[") and not path.exists():
+        return _matching_rows(config)
     if path.suffix in FILE_SUFFIXES and not path.exists():
         where = f"relative paths start at {Path.cwd()}"
         raise DatasetError(f"cannot load {config.place}: there is no such file ({where})")
     try:
-        if path.suffix == ".parquet" and path.is_file():
-            return _split({"train": _library().Dataset.from_parquet(str(path))}, config.split)
-        if path.suffix in (".jsonl", ".json") or path.is_file():
-            return _split({"train": _read_json(path)}, config.split)
+        if path.is_file():
+            return _split({"train": _file_rows(path)}, config.split)
         if (path / "dataset_info.json").exists() or (path / "dataset_dict.json").exists():
             library = _library()
             saved = library.load_from_disk(str(path))
@@ -180,10 +107,53 @@ def load_rows(config: DatasetConfig) -> Rows:
         raise
     except _read_errors() as error:
         raise DatasetError(
-            f"cannot load {config.place}: {first_line(error)}. Expected a .jsonl or .parquet file, "
-            "a folder written by save_to_disk, or the name of a Hugging Face data set"
+            f"cannot load {config.place}: {first_line(error)}. Expected a .jsonl, .parquet or .csv "
+            "file, a folder written by save_to_disk, or the name of a Hugging Face data set"
             f"{or_local(config.path, 'dataset.path')}"
         ) from error
+
+
+def _file_rows(path: Path) -> Sequence[Any]:
+    if path.suffix == ".parquet":
+        rows: Sequence[Any] = _library().Dataset.from_parquet(str(path))
+        return rows
+    return read_file(path)
+
+
+def _matching_rows(config: DatasetConfig) -> Rows:
+    """The rows of all files that match a pattern, in the order of their names."""
+    paths = [Path(one) for one in sorted(glob(config.path, recursive=True)) if Path(one).is_file()]
+    if not paths:
+        raise DatasetError(
+            f"cannot load {config.place}: no file matches (relative paths start at {Path.cwd()})"
+        )
+    files = []
+    for path in paths:
+        try:
+            files.append(_file_rows(path))
+        except DatasetError:
+            raise
+        except _read_errors() as error:
+            raise DatasetError(f"cannot load {path}: {first_line(error)}") from error
+    return _split({"train": _JoinedRows(files)}, config.split)
+
+
+class _JoinedRows(Sequence[Any]):
+    """The rows of several files, one after the other."""
+
+    def __init__(self, files: Sequence[Sequence[Any]]) -> None:
+        self._files = files
+        self._ends = list(accumulate(map(len, files)))
+        self.column_names = _column_names(files)
+
+    def __len__(self) -> int:
+        return self._ends[-1]
+
+    def __getitem__(self, index: Any) -> Any:
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        file = bisect_right(self._ends, index)
+        return self._files[file][index - (self._ends[file - 1] if file else 0)]
 
 
 def _library() -> Any:
@@ -276,50 +246,3 @@ def _column_names(parts: Sequence[Any]) -> tuple[str, ...]:
         else:
             names |= dict.fromkeys(part.column_names)
     return tuple(names)
-
-
-def _read_json(path: Path) -> Sequence[dict[str, Any]]:
-    """The objects of a file with one on each line, or with an array of them."""
-    with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    opener = next((opener for magic, opener in _OPENERS.items() if head.startswith(magic)), open)
-    if opener is open and head.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] == b"{":
-        return JsonLines(path)
-    with opener(path, "rb") as file:
-        text = file.read().decode("utf-8-sig")
-    return [_object(value, number, path) for number, value in _values(text, path)]
-
-
-def _object(value: Any, number: int, path: Path) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise DatasetError(f"{path}: row {number} must be an object, found {repr(value)[:80]}")
-    return value
-
-
-def _values(text: str, path: Path) -> Iterator[tuple[int, Any]]:
-    """The values of a file, each with the number, from 1, of its line or of its place."""
-    if text.lstrip().startswith("["):
-        yield from enumerate(_parse(text, f"{path}"), 1)
-        return
-    # Only line feeds end a line: texts may hold the other line ends of Unicode.
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            yield number, _parse(line, f"{path}: line {number}")
-
-
-def _parse(text: str | bytes, place: str) -> Any:
-    try:
-        # Of bytes `json` would guess the encoding, and UTF-16 was cut into lines as if it were not.
-        return json.loads(text if isinstance(text, str) else text.decode())
-    except (ValueError, RecursionError) as error:
-        raise DatasetError(
-            f"{place} is not valid JSON: {_json_problem(error)}. Expected one object on each line, "
-            "or an array"
-        ) from error
-
-
-def _json_problem(error: ValueError | RecursionError) -> str:
-    """The problem and its place; in a single line, which the message names, only the column."""
-    if isinstance(error, json.JSONDecodeError) and "\n" not in error.doc.rstrip("\n"):
-        return f"{error.msg}: column {error.pos + 1}"
-    return str(error)

@@ -18,7 +18,7 @@ from trainer_client.policy.lora import causal_model
 from trainer_client.policy.output_layer import check_output_layer
 from trainer_client.policy.policy import Policy, load_policy
 from trainer_client.policy.weights import writing_weights
-from trainer_client.rows import DatasetError
+from trainer_client.row_files import DatasetError
 from trainer_client.run.console import SFT_CONSOLE_KEYS
 from trainer_client.run.guards import precision_warnings
 from trainer_client.run.metrics import MetricsLog

@@ -17,7 +17,7 @@ from trainer_client.dataset import Problem, load_problems
 from trainer_client.problem_mix import MixPosition, ProblemMix
 from trainer_client.problem_order import ProblemOrder
 from trainer_client.reward.selection import VerifierSelection
-from trainer_client.rows import DatasetError
+from trainer_client.row_files import DatasetError
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.run.guards import new_warnings
 from trainer_client.run.json_lines import read_lines

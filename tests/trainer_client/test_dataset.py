@@ -19,7 +19,7 @@ from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.system_prompt import SYSTEM_PROMPT
 from trainer_client.dataset import Problem, load_problems, read_solve_rates
 from trainer_client.problem_order import ProblemOrder
-from trainer_client.rows import DatasetError
+from trainer_client.row_files import DatasetError
 from verifier_service.reference_formats.reading import read_row
 
 
@@ -57,6 +57,21 @@ def test_without_an_id_a_problem_is_known_by_its_text(tmp_path: Path) -> None:
     assert second.id != third.id
     without = load_problems(DatasetConfig(path=jsonl(tmp_path, *rows(3))))
     assert without[1].id == second.id
+
+
+def test_problems_that_share_an_id_are_told_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Such as a subject; their solve rates would be one."""
+    shared = [{**row, "id": "sums"} for row in rows(3)]
+    path = jsonl(tmp_path, *shared, {"id": "own", "problem": "0+0=?", "answer": "0"}, shared[0])
+    problems = load_problems(DatasetConfig(path=path))
+    ids = [problem.id for problem in problems]
+    assert [one.partition("-")[0] for one in ids] == ["sums", "sums", "sums", "own"]
+    assert len(set(ids)) == 4
+    assert "3 rows have an id that another one has ('sums', 3 rows)" in capsys.readouterr().out
+    again = load_problems(DatasetConfig(path=path, split="train[1:]", system_prompt=None))
+    assert {problem.id for problem in again} == set(ids)
 
 
 def test_column_names_are_configurable(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from trainer_client.policy.chat import ChatError, chat_ids
 from trainer_client.policy.policy import load_policy
 from trainer_client.prompts import PromptReader
 from trainer_client.rollout.transformers import TransformersEngine
-from trainer_client.rows import DatasetError
+from trainer_client.row_files import DatasetError
 from trainer_client.sft_examples import load_examples
 from trainer_client.train import train
 

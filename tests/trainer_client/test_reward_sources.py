@@ -125,6 +125,7 @@ def test_a_function_may_return_numbers_and_arrays_of_numpy_and_torch(
         ("def judge(answer): return answer", r"asks for \['answer'\]; there are \['completions'"),
         ("def judge(level): raise KeyError('x')", r"raised KeyError: 'x' \(at .*\.py:1\)"),
         ("import json\ndef judge(level):\n    json.loads('{')", r"raised JSON.* \(at .*\.py:3\)"),
+        ("import sys\ndef judge(level):\n    sys.exit(3)", r"raised SystemExit: 3 \(at .*\.py:3\)"),
         ("async def judge(level):\n    return 1 / 0", r"raised ZeroDiv.* \(at .*\.py:2\)"),
     ],
 )

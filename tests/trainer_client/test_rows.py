@@ -18,7 +18,8 @@ from datasets.arrow_writer import ArrowWriter
 
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.dataset import load_problems
-from trainer_client.rows import DatasetError, JsonLines, StoredRow, load_rows
+from trainer_client.row_files import DatasetError, JsonLines
+from trainer_client.rows import StoredRow, load_rows
 
 VALUES: list[dict[str, Any]] = [
     {"problem": "one\u2028line", "answer": 3},
@@ -53,6 +54,55 @@ def test_a_parquet_file_has_the_rows_of_its_table(tmp_path: Path) -> None:
     Dataset.from_list(rows).to_parquet(path)
     assert list(load_rows(DatasetConfig(path=str(path)))) == rows
     assert list(load_rows(DatasetConfig(path=str(path), split="train[1:]"))) == rows[1:]
+
+
+CSV = 'problem,answer\r\n"2, 3 and\nmore","007"\r\né,2024-01-01\r\nempty,\r\n'
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.tsv"])
+def test_values_of_a_csv_file_are_texts(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    content = ("\ufeff" + CSV).encode()
+    if ".tsv" in name:
+        content = content.replace(b",", b"\t").replace(b"2\t", b"2,")
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    assert list(load_rows(DatasetConfig(path=str(path)))) == [
+        {"problem": "2, 3 and\nmore", "answer": "007"},
+        {"problem": "é", "answer": "2024-01-01"},
+        {"problem": "empty", "answer": None},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            "problem,answer\na,1\nb,1,000\n",
+            r"row 2 has more values .*\(problem, answer\): put quot",
+        ),
+        ('problem,answer\n"a"b,1\n', r"a.csv is not valid CSV after line 1: "),
+    ],
+)
+def test_a_csv_file_that_is_none_is_named(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(content)
+    with pytest.raises(DatasetError, match=message):
+        load_rows(DatasetConfig(path=str(path)))
+
+
+def test_a_pattern_names_several_files_in_the_order_of_their_names(tmp_path: Path) -> None:
+    (tmp_path / "b.jsonl").write_bytes(b"\n".join(LINES))
+    (tmp_path / "c.jsonl").write_bytes(b"")
+    Dataset.from_list([{"problem": "first", "answer": "1"}]).to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "d.csv").write_text(CSV)
+    rows = load_rows(DatasetConfig(path=str(tmp_path / "*"), split="train[:6]"))
+    assert [row["answer"] for row in rows] == ["1", 3, 2.5, True, "007", "2024-01-01"]
+    assert [row["extra"] for row in rows] == [None, None, [1, {"a": None}], None, None, None]
+    with pytest.raises(DatasetError, match=r"no file matches \(relative paths start at"):
+        load_rows(DatasetConfig(path=str(tmp_path / "*.json")))
+    (tmp_path / "e.parquet").write_bytes(b"none")
+    with pytest.raises(DatasetError, match=r"cannot load .*e\.parquet: "):
+        load_rows(DatasetConfig(path=str(tmp_path / "*.parquet")))
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.jsonl.gz"])

@@ -13,7 +13,7 @@ from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.sft_section import SftConfig
 from trainer_client.policy.policy import Policy, load_policy
-from trainer_client.rows import DatasetError
+from trainer_client.row_files import DatasetError
 from trainer_client.sft_examples import load_examples
 
 QUESTION = {"role": "user", "content": "1+1=?"}

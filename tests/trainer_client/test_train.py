@@ -23,7 +23,7 @@ from trainer_client.learner import make_learner
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.reward.rewards import rewards_of
 from trainer_client.rollout import Rollout, RolloutGroup
-from trainer_client.rows import DatasetError
+from trainer_client.row_files import DatasetError
 from trainer_client.run.checkpoint import list_checkpoints
 from trainer_client.sft import fine_tune
 from trainer_client.train import train

@@ -35,8 +35,8 @@ class DatasetConfig(Section):
     """The source of problems and the meaning of its columns."""
 
     path: str = Field(
-        description="a .jsonl or .parquet file, a folder written by save_to_disk, or a data set of "
-        "the Hugging Face hub"
+        description="a .jsonl, .parquet or .csv file, several of them (data/*.jsonl), a folder "
+        "written by save_to_disk, or a data set of the Hugging Face hub"
     )
     name: str | None = Field(default=None, description="subset of a Hugging Face data set")
     split: str = Field(default="train", description="a split expression, such as train[:100]")

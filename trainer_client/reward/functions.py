@@ -62,7 +62,7 @@ class RewardFunction:
             result = self._function(**columns)
             if inspect.isawaitable(result):
                 result = run_async(_awaited(result))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise RewardError(f"reward function {self._path} raised {raised(error)}") from error
         result = _plain(result)
         count = sum(len(group.rollouts) for group in groups)
@@ -126,7 +126,7 @@ def _load(path: str) -> Callable[..., Any]:
         raise ConfigError(f"reward.functions: there is no Python file {file!r}")
     try:
         module = from_file(file)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigError(
             f"reward.functions: {file} cannot be imported: {raised(error)}"
         ) from error
