@@ -52,4 +52,5 @@ def read_retry_after(header: str | None) -> float:
         seconds = float(header or 0)
     except ValueError:  # an HTTP date: our own backoff is near enough
         return 0.0
-    return min(max(seconds, 0.0), MAX_BACKOFF_SECONDS)
+    # `nan` is no wait: `time.sleep` and `asyncio.sleep` would raise a ValueError of their own.
+    return min(max(0.0, seconds), MAX_BACKOFF_SECONDS)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from verifier_service.reason import EngineReason
+from verifier_service.validation import did_you_mean
 from verifier_service.verifier import Unverifiable
 
 MAX_SHOWN_KEYS = 10
@@ -67,6 +68,18 @@ def bad(key: str, message: str) -> Unverifiable:
     reference.answer: found an object, expected a text
     """
     return Unverifiable(EngineReason.BAD_REFERENCE, f"reference.{key}: {message}")
+
+
+def check_names(key: str, given: Mapping[str, Any], names: Collection[str]) -> None:
+    """Raise Unverifiable for a misspelt name under a key, without which another rule would judge.
+
+    A data set may have names of its own beside those that are read, so only one that resembles a
+    name which is missing is a mistake.
+    """
+    absent = [name for name in names if name not in given]
+    for name in sorted(map(str, given.keys() - set(names))):
+        if nearest := did_you_mean(name, absent, likeness=0.8):
+            raise bad(key, f"no name {name[:MAX_KEY_CHARACTERS]!r}{nearest}")
 
 
 def kind(value: object) -> str:

@@ -49,6 +49,7 @@ class EngineSettings(JudgeSettings, LeanSettings):
         use_attribute_docstrings=True,
         cli_kebab_case=True,
         hide_input_in_errors=True,  # a wrong hash may be the API key itself
+        allow_inf_nan=False,  # `inf` lifts a limit, and no JSON hands it to the store's process
     )
 
     workers: Annotated[int, Field(gt=0, default_factory=usable_cores)]

@@ -105,7 +105,15 @@ def test_an_outage_loses_no_verdict_that_came_before_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "seconds"), [("7", 7.0), ("3600", 30.0), ("Wed, 21 Oct 2015 07:28:00 GMT", 1.0)]
+    ("asked", "seconds"),
+    [
+        ("7", 7.0),
+        ("3600", 30.0),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 1.0),
+        ("-7", 1.0),
+        ("nan", 1.0),
+        ("inf", 30.0),
+    ],
 )
 @pytest.mark.parametrize("status", [429, 503])
 def test_the_service_chooses_the_wait_within_limits(

@@ -235,6 +235,23 @@ def test_an_empty_store_has_no_rows_and_all_columns(
     assert "request_hash" in query(capsys, tmp_path, "DESCRIBE verdicts").out
 
 
+@pytest.mark.parametrize("sql", ["", " ", "/* nothing */", ";"])
+def test_a_query_without_sql_is_told(
+    tmp_path: Path, sql: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = query(capsys, tmp_path, sql)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith("there is no query: expected SQL")
+
+
+def test_lines_of_json_have_numbers_and_no_nan(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sql = "SELECT 1.5 AS a, 'nan'::DOUBLE AS b, {'x': [2.5]} AS c, DATE '2026-01-02' AS d"
+    [line] = query(capsys, tmp_path, sql, "--format", "jsonl").out.splitlines()
+    assert line == '{"a": 1.5, "b": null, "c": {"x": [2.5]}, "d": "2026-01-02"}'
+
+
 def test_a_wrong_query_is_told_as_the_database_tells_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

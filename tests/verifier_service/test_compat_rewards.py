@@ -75,6 +75,15 @@ def test_a_misspelt_parameter_is_refused(http: httpx.Client, path: str) -> None:
     assert post(http, "/get_reward?token=x", body)["rewards"] == [1.0]
 
 
+@pytest.mark.parametrize("path", ["/get_reward", "/compat/slime/rm", "/verify"])
+def test_a_repeated_parameter_is_refused(http: httpx.Client, path: str) -> None:
+    """The last one counted, so a profile in the URL of a proxy was another than the caller's."""
+    response = http.post(f"{path}?profile=math&profile=code", json={})
+    assert response.status_code == 422
+    message = response.json()["error"]["message"]
+    assert message == "query.profile: found more than once, expected one value"
+
+
 def test_openrlhf_judges_the_whole_query_where_it_is_asked_to(http: httpx.Client) -> None:
     body = {"query": ["<|im_start|>assistant\n4"], "labels": ["4"]}
     exact = "/get_reward?profile=accuracy&strip=false"

@@ -43,6 +43,16 @@ def test_an_address_may_stand_in_brackets_as_in_a_url(host: str, address: str) -
     assert Settings(host=host).host == address
 
 
+@pytest.mark.parametrize("value", ["inf", "nan"])
+@pytest.mark.parametrize(
+    "name", ["item_cpu_seconds", "drain_seconds", "judge_seconds", "store_flush_seconds"]
+)
+def test_a_limit_is_a_finite_number(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"VERIFIER_{name.upper()}", value)
+    with pytest.raises(ValueError, match=f"{name}\\n +Input should be a finite number"):
+        Settings()
+
+
 def test_the_environment_sets_values(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VERIFIER_WORKERS", "3")
     monkeypatch.setenv("VERIFIER_ENABLED", "format, accuracy")

@@ -840,7 +840,7 @@ def test_hostile_texts_get_a_verdict_from_workers(
         ("multiple_choice", {"answer": "E", "choices": ["x"]}, "expected the letter of an option"),
         ("multiple_choice", {"answer": 1}, "found 1, expected the letter of an option"),
         ("multiple_choice", {"answer": "yes"}, "found 'yes', expected the letter of an option"),
-        ("regex", {"pattern": "("}, "reference.pattern: RE2 does not take it"),
+        ("regex", {"pattern": "("}, "reference.pattern: not a pattern of RE2: missing ): ("),
         ("json_schema", {"schema": 7}, "reference.schema: found a number, expected a JSON Schema"),
         ("soft_overlong", {}, "the completion is needed as {text, num_tokens}"),
         ("code", {"tests": {"type": "stdio"}}, "reference.tests.cases: Field required"),

@@ -132,6 +132,7 @@ def test_details_name_no_source() -> None:
         ({"valid": ["a"], "expected": ["a"]}, "`expected` names 'a', which `id_pattern` has not"),
         ({"valid": [], "expected": None}, "`min` is 1, and at most 0 can be cited"),
         ({"min": 3, "expected": ["doc_a1"], "slack": 1}, "`min` is 3, and at most 2"),
+        ({"slak": 0}, "no name 'slak'; did you mean 'slack'"),
     ],
 )
 def test_a_reference_that_cannot_be_used_is_named(changes: Any, message: str) -> None:

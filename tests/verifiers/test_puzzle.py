@@ -349,6 +349,14 @@ def test_a_reason_says_why_there_is_no_answer(text: str, reason: str) -> None:
             {"puzzle": "schedule", "events": [{"id": "a", "duration": 60, "start": "23:30"}]},
             "reference.events.0: its window of time is too short",
         ),
+        (
+            {"puzzle": "schedule", "events": [{"id": "a", "duration": 60, "lastest": "12:00"}]},
+            "events.0: no name 'lastest'; did you mean 'latest'?",
+        ),
+        (
+            {"puzzle": "schedule", "events": [{"id": "a", "duration": 60, "start_time": "9:00"}]},
+            "events.0: no name 'start_time'; did you mean 'start'?",
+        ),
         ({"puzzle": 1}, "reference.puzzle: found a number"),
         ({"puzzle": "sudoko"}, "did you mean"),
         ({"puzzle": "countdown", "target": 1}, "reference.numbers is needed"),

@@ -160,6 +160,8 @@ def test_shapes_of_data_sets_are_read(
         ({"rubric": [7]}, "reference.rubric.0: found a number"),
         ({"rubric": [{"points": 1}]}, "reference.rubric.0: expected a text"),
         ({"rubric": ["\u200b"]}, "reference.rubric.0: expected a text"),
+        ({"rubric": ["b", {"text": "a", "point": -1}]}, "rubric.1: no name 'point'; did you mean"),
+        ({"rubric": [{"text": "a", "requierd": True}]}, "'requierd'; did you mean 'required'?"),
         ({"rubric": [{"text": "a", "points": "1"}]}, "reference.rubric.0.points: expected"),
         ({"rubric": [{"text": "a", "points": 1e400}]}, "reference.rubric.0.points: expected"),
         ({"rubric": [{"text": "a", "points": -1}]}, "expected positive points"),

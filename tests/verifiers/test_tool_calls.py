@@ -539,6 +539,25 @@ def test_a_reference_may_accept_several_values() -> None:
         assert outcome(f"get_weather({text})", reference)[0] == expected
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            {**WEATHER, "accepted": {"city": ["Rome"]}},
+            "`accepted` stands for `arguments`: found both, expected one of them",
+        ),
+        (
+            {**WEATHER, "optional": ["days"]},
+            "`optional` names keys of `accepted`, which is missing",
+        ),
+    ],
+)
+def test_a_reference_that_says_two_things_is_a_bad_one(call: Any, message: str) -> None:
+    """One of the two had been left out of the comparison, and right calls refused."""
+    with pytest.raises(Unverifiable, match=message):
+        outcome("get_weather(city='Paris')", {"tool_calls": [call]})
+
+
 @pytest.mark.parametrize("name", ["math.area", "math_area"])
 def test_a_name_may_have_underscores_for_points_as_in_bfcl(name: str) -> None:
     """APIs take no points in names, so that models call `math_area`."""

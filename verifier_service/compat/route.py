@@ -115,10 +115,13 @@ def _check_not_compressed(request: Request) -> None:
 
 
 def _check_parameters(request: Request, known: set[str]) -> None:
-    """Raise InvalidRequest for a misspelt parameter of the query, such as `?profil=code`.
+    """Raise InvalidRequest for a misspelt or repeated parameter, such as `?profil=code`.
 
-    Without it the default profile would judge. Other parameters may be a proxy's.
+    Another profile than the one meant would judge. Other parameters may be a proxy's.
     """
+    for name in known:
+        if len(request.query_params.getlist(name)) > 1:
+            raise InvalidRequest(f"query.{name}: found more than once, expected one value")
     for name in request.query_params.keys() - known:
         if nearest := did_you_mean(name, known, likeness=0.8):
             raise InvalidRequest(f"query.{name[:MAX_NAME_CHARACTERS]}: no parameter{nearest}")

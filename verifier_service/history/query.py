@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import importlib
 import json
+import math
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
@@ -37,6 +39,10 @@ def answer(sql: str, folder: Path, *, form: TableFormat, memory_bytes: int, outp
     try:
         with duckdb.connect(config={"memory_limit": f"{memory_bytes}B"}) as connection:
             _make_table(connection, stored_files(folder))
+            if not connection.extract_statements(sql):
+                raise StoreError(
+                    'there is no query: expected SQL, such as "SELECT * FROM verdicts"'
+                )
             result = connection.execute(sql)
             names = [column[0] for column in result.description or ()]
             _WRITERS[form](output, names, _rows(result))
@@ -100,7 +106,22 @@ def _write_csv(output: TextIO, names: Sequence[str], rows: Iterator[tuple[Any, .
 
 def _write_jsonl(output: TextIO, names: Sequence[str], rows: Iterator[tuple[Any, ...]]) -> None:
     for row in rows:
-        output.write(json.dumps(dict(zip(names, row, strict=True)), default=str) + "\n")
+        told = {name: _plain(value) for name, value in zip(names, row, strict=True)}
+        output.write(json.dumps(told, default=str, allow_nan=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: a decimal is a number, and NaN or an infinity is null."""
+    match value:
+        case Decimal():
+            return _plain(float(value))
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {str(key): _plain(one) for key, one in value.items()}
+        case list() | tuple():
+            return [_plain(one) for one in value]
+    return value
 
 
 _WRITERS = {"table": _write_table, "csv": _write_csv, "jsonl": _write_jsonl}

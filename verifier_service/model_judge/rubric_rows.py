@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from verifier_service.model_judge.open_answer import MAX_GIVEN_CHARACTERS, cleaned
 from verifier_service.model_judge.rubric import RubricItem
-from verifier_service.reference import bad, kind, missing
+from verifier_service.reference import bad, check_names, kind, missing
 
 MAX_ITEMS = 64
 MAX_POINTS = 1e6
@@ -67,6 +67,7 @@ def _rows(key: str, given: list[Any]) -> Iterator[RubricRow]:
             one = {"text": one}
         if not isinstance(one, Mapping):
             raise bad(field, f"found {kind(one)}, expected a text or an object with `text`")
+        check_names(field, one, _names_for(one))
         required, rule = one.get("required", False), one.get("rule")
         if not isinstance(required, bool):
             raise bad(f"{field}.required", f"found {kind(required)}, expected true or false")
@@ -74,6 +75,13 @@ def _rows(key: str, given: list[Any]) -> Iterator[RubricRow]:
             raise bad(f"{field}.rule", f"found {kind(rule)}, expected an object with `type`")
         item = RubricItem(_text(field, one), _points(field, one), required, _expected(field, one))
         yield RubricRow(item, rule, field)
+
+
+def _names_for(item: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names that an item has or may be meant to have: one key of points is enough."""
+    points = _POINT_KEYS if _POINT_KEYS[0] not in item and _POINT_KEYS[1] not in item else ()
+    present = [key for key in (*_TEXT_KEYS, *_POINT_KEYS) if key in item]
+    return (*present, *points, "required", "rule", "pass_criteria")
 
 
 def _text(field: str, item: Mapping[str, Any]) -> str:

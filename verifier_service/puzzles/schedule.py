@@ -10,11 +10,13 @@ from typing import Any, TypeGuard
 
 from verifier_service.puzzles.finding import PuzzleChecker, PuzzleFinding
 from verifier_service.puzzles.reading import UnreadableSolution, last_value, plain
-from verifier_service.reference import bad, kind, missing
+from verifier_service.reference import bad, check_names, kind, missing
 
 MAX_EVENTS = 500
 MAX_MINUTES = 10_000
 DAY_MINUTES = 24 * 60
+_TIMES = ("earliest", "latest", "start")
+"""Names of the times that an event of a reference may have."""
 # A time of day: `9:05`, `13:00`, `9 am`, `12:30pm`.
 _TIME = re.compile(r"([0-9]{1,2})(?::([0-9]{2}))?\s*([ap]m)?", re.IGNORECASE)
 
@@ -92,6 +94,7 @@ def _windows(reference: Mapping[str, Any]) -> dict[str, EventWindow]:
 def _window(place: str, event: Any) -> tuple[str, EventWindow]:
     if not isinstance(event, Mapping) or not isinstance(event.get("id"), str | int):
         raise bad(place, "expected an object with `id` and `duration`")
+    _check_event_names(place, event)
     duration = event.get("duration")
     if (
         isinstance(duration, bool)
@@ -100,7 +103,7 @@ def _window(place: str, event: Any) -> tuple[str, EventWindow]:
     ):
         raise bad(f"{place}.duration", "expected minutes, from 1")
     times = {}
-    for name in ("earliest", "latest", "start"):
+    for name in _TIMES:
         times[name] = minutes_of(event.get(name))
         if times[name] is None and event.get(name) is not None:
             raise bad(f"{place}.{name}", 'expected a time of day such as "9:30" or "2pm"')
@@ -116,6 +119,13 @@ def _window(place: str, event: Any) -> tuple[str, EventWindow]:
             place, "its window of time is too short for its `duration`, or has not its `start`"
         )
     return plain(event["id"]), window
+
+
+def _check_event_names(place: str, event: Mapping[str, Any]) -> None:
+    """Raise Unverifiable for a misspelt name, without which an event may lie anywhere."""
+    if "start_time" in event and "start" not in event:  # an answer's name for it
+        raise bad(place, "no name 'start_time'; did you mean 'start'?")
+    check_names(place, event, ("id", "duration", *_TIMES))
 
 
 def _is_duration(value: Any) -> TypeGuard[float]:

@@ -14,7 +14,7 @@ from verifier_service.answer_text import PART_DESCRIPTION, AnswerPart, SeveralAn
 from verifier_service.completion import Completion
 from verifier_service.instructions.visible import visible
 from verifier_service.reason import Reason
-from verifier_service.reference import bad, kind, missing
+from verifier_service.reference import bad, check_names, kind, missing
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 MAX_IDS = 10_000
@@ -35,6 +35,17 @@ FORMS = {
     "angle_pipe": ("<ref|", ">"),
 }
 """The text before and after an id, by the name of the form."""
+_NAMES = (
+    "form",
+    "id_pattern",
+    "attempt_pattern",
+    "valid",
+    "expected",
+    "slack",
+    "min",
+    "wanted",
+)
+"""Names of the rules in `reference.citations`; a data set may have others beside them."""
 _SEVERAL = ("cite_xml", "claim_wrap_xml")
 """Forms that take several ids, with commas between them."""
 _CLAIM_END = "</cite>"
@@ -176,6 +187,7 @@ def _sources(reference: Mapping[str, Any]) -> _Sources:
         raise missing("citations", reference)
     if not isinstance(given, Mapping):
         raise bad("citations", f"found {kind(given)}, expected an object with `form` and `valid`")
+    check_names("citations", given, _NAMES)
     form = given.get("form")
     if form not in FORMS:
         raise bad("citations", f"`form` is one of {', '.join(FORMS)}")

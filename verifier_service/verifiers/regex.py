@@ -15,6 +15,8 @@ from verifier_service.reference import bad, kind, missing
 from verifier_service.verifier import Judge, Judgement, TextVerifier
 
 MAX_PATTERN_CHARACTERS = 10_000
+MAX_PROBLEM_CHARACTERS = 200
+"""Longest message on a reference's pattern, of which RE2 quotes the part that it refuses."""
 QUICK_CHARACTERS = 200
 """Longest text of all patterns of a request together that are checked at once."""
 QUICK_PROGRAM_BYTES = 2**15
@@ -129,4 +131,4 @@ def _pattern_of(reference: Mapping[str, Any]) -> Any:
     try:
         return compiled(pattern)
     except ValueError as error:
-        raise bad("pattern", "RE2 does not take it") from error
+        raise bad("pattern", str(error)[:MAX_PROBLEM_CHARACTERS]) from error

@@ -191,21 +191,28 @@ def _wanted_call(value: Any) -> WantedCall:
         ((name, accepted),) = value.items()
         if name not in ("function", "arguments", "parameters"):
             return _with_accepted(name, accepted, is_bfcl=True)
-    if isinstance(value, Mapping) and "accepted" in value:
-        if not isinstance(value.get("name"), str):
-            raise BadCall("a call has a `name`")
-        optional = value.get("optional", [])
-        if not isinstance(optional, list):
-            raise BadCall("`optional` is a list of names")
-        with_values = _with_accepted(value["name"], value["accepted"], is_bfcl=False)
-        unknown = [name for name in map(str, optional) if name not in with_values.accepted]
-        if unknown:
-            raise BadCall(
-                f"`optional` names keys of `accepted`, where {unknown[0][:60]!r} is missing"
-            )
-        return WantedCall(with_values.name, with_values.accepted, frozenset(map(str, optional)))
+    if isinstance(value, Mapping) and ("accepted" in value or "optional" in value):
+        return _call_with_choices(value)
     call = call_of(value)
     return WantedCall(call.name, {name: [one] for name, one in call.arguments.items()})
+
+
+def _call_with_choices(value: Mapping[str, Any]) -> WantedCall:
+    """A wanted call with `accepted` values, of which those of `optional` may be left out."""
+    if not isinstance(value.get("name"), str):
+        raise BadCall("a call has a `name`")
+    if "accepted" not in value:
+        raise BadCall("`optional` names keys of `accepted`, which is missing")
+    if given := sorted({"arguments", "parameters"} & value.keys()):
+        raise BadCall(f"`accepted` stands for `{given[0]}`: found both, expected one of them")
+    optional = value.get("optional", [])
+    if not isinstance(optional, list):
+        raise BadCall("`optional` is a list of names")
+    with_values = _with_accepted(value["name"], value["accepted"], is_bfcl=False)
+    unknown = [name for name in map(str, optional) if name not in with_values.accepted]
+    if unknown:
+        raise BadCall(f"`optional` names keys of `accepted`, where {unknown[0][:60]!r} is missing")
+    return WantedCall(with_values.name, with_values.accepted, frozenset(map(str, optional)))
 
 
 def _with_accepted(name: str, accepted: Any, *, is_bfcl: bool) -> WantedCall:
