@@ -23,6 +23,7 @@ from trainer_client.check.findings import Findings
 from trainer_client.cli import run
 from trainer_client.config.run_config import ConfigError
 from trainer_client.machine import FreeMemory, free_memory
+from trainer_client.run.console import say
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -98,6 +99,21 @@ def problem(config: Path, *overrides: str) -> str:
     (line,) = check_run(config, list(overrides)).problems
     assert "\n" not in line
     return line
+
+
+def test_the_command_that_can_start_is_told_as_it_was_given(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        run(["check", str(config), "logging=[tensorboard]"])
+    told = capsys.readouterr().out
+    assert f"ok: `trainer-client train {config} 'logging=[tensorboard]'` can start" in told
+
+
+@pytest.mark.parametrize("text", ["runs/[bold]x", "[/think] is closed", "it is :100:"])
+def test_the_console_shows_texts_as_they_are(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    say(text)
+    assert capsys.readouterr().out == f"{text}\n"
 
 
 def test_a_sound_configuration_has_facts_alone(config: Path) -> None:

@@ -73,7 +73,7 @@ def check_before_training(
     if findings.problems or config is None:
         raise ConfigError(problem_list(path, findings))
     for line in findings.warnings:
-        CONSOLE.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)
+        say(f"warning: {line}")
     say("checked; loading torch and the model")
     return config
 
