@@ -300,6 +300,8 @@ def test_no_key_is_listed_as_missing_that_is_a_setting_or_has_a_place_here() -> 
         ("rewards.url=x", "rewards: no such setting in the top level; did you mean reward?"),
         ("model.lora={rnk: 3}", "model.lora.rnk: no such setting in model.lora; did you mean "),
         ("evaluation={dataset: {paht: x}}", "; did you mean evaluation.0.dataset.path?"),
+        ("rollout.environment={path: pythontool}", "; did you mean 'python_tool'? (found 'python"),
+        ("rollout.environment={path: mine}", "functions, verifier_feedback, openenv, verifiers (f"),
         ("sft.zzz=3", "sft.zzz: no such setting in sft; there are completion_column, correct_"),
     ],
 )

@@ -39,6 +39,7 @@ from trainer_client.config.reward_sections import (
 from trainer_client.config.rollout_section import (
     ADDRESS_PATTERN,
     ENVIRONMENT_PATTERN,
+    SHIPPED_ENVIRONMENTS,
     RolloutConfig,
 )
 from trainer_client.config.section import Section
@@ -50,8 +51,8 @@ from trainer_client.errors import TrainerError, did_you_mean, first_line
 FORMS = {
     ADDRESS_PATTERN: "an address with its scheme, such as http://127.0.0.1:8080",
     FUNCTION_PATTERN: "file.py:function",
-    ENVIRONMENT_PATTERN: "file.py:name, package.module:name, python_tool, functions or "
-    "verifier_feedback",
+    ENVIRONMENT_PATTERN: "file.py:name, package.module:name or one of "
+    + ", ".join(SHIPPED_ENVIRONMENTS),
 }
 """The forms that a text must have, by the patterns of the sections, in the words of a message."""
 
@@ -377,6 +378,8 @@ def _explain(details: Any) -> str:
     if details["type"] == "string_pattern_mismatch":
         pattern = details["ctx"]["pattern"]
         message = f"expected {FORMS.get(pattern, f'a text of the form {pattern}')}"
+        if pattern == ENVIRONMENT_PATTERN:
+            message += did_you_mean(str(details["input"]), SHIPPED_ENVIRONMENTS)
     if details["type"] == "literal_error":
         message += did_you_mean(str(details["input"]), _TEXT.findall(details["ctx"]["expected"]))
     if isinstance(details["input"], dict | Section):  # a rule between settings, which it names
