@@ -346,6 +346,23 @@ def test_texts_that_the_tokenizer_loses_are_a_warning(config: Path, tmp_path: Pa
     assert "the tokenizer cannot write 9 of 18 texts" in found.warnings[0]
 
 
+@pytest.mark.parametrize(
+    ("rule", "override"),
+    [
+        ("evaluation.verifier is not set", "reward.verifiers=[{type: acuracy}]"),
+        ("train.max_staleness_steps 2 needs", "train.max_staleness_steps=2"),
+    ],
+)
+def test_a_rule_between_sections_hides_no_other_problem(
+    config: Path, task: Path, rule: str, override: str
+) -> None:
+    held_out = f"evaluation={{dataset: {{path: {task / 'data' / 'held_out.jsonl'}}}}}"
+    overrides = [held_out, override, "dataset.problem_column=problm", "model.path=./none"]
+    found = "\n".join(check_run(config, overrides).problems)
+    for part in (rule, "has no column 'problm'", "there is no folder './none'"):
+        assert part in found
+
+
 def test_a_section_with_a_wrong_setting_is_not_checked_with_its_defaults(config: Path) -> None:
     """The default address has no service: a second line would be about nothing of the user's."""
     assert problem(config, "reward.timeout=3").startswith("reward.timeout: no such setting")

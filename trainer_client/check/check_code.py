@@ -80,7 +80,7 @@ def _missing_code(path: str, setting: str, kind: str) -> Iterator[str]:
 
 
 def _parameters(path: str) -> Parameters | None:
-    """What a function or a class takes; None where that cannot be told."""
+    """The parameters of a function or a class; None where they cannot be told."""
     place, _, name = path.rpartition(":")
     try:
         return parameters_of(Path(place).read_bytes(), name)

@@ -40,7 +40,7 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a function, or a class that is called, takes by name."""
+    """The names that a function, or a class that is called, takes its arguments by."""
 
     names: frozenset[str]
     required: frozenset[str]

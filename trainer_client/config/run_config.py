@@ -309,8 +309,23 @@ def read_config(path: Path, overrides: list[str] | None = None) -> tuple[Partial
     rest = values
     for one in errors:
         rest = _without(rest, one["loc"])
-    config = None if _errors_in(rest) else Config.model_validate(rest)
-    return PartialConfig(config, wrong), [_explain(one) for one in errors]
+    return _usable(rest, wrong), [_explain(one) for one in errors]
+
+
+def _usable(values: dict[str, Any], wrong: frozenset[str]) -> PartialConfig:
+    """The settings without the wrong ones, and without a section that does not go with the others.
+
+    Args:
+        values: the settings without the wrong ones.
+        wrong: the sections that these were in.
+    """
+    optional = [name for name, field in Config.model_fields.items() if not field.is_required()]
+    # Evaluations first: what they ask for is seldom why another section is as it is.
+    for left_out in ((), ("evaluation",), *((name,) for name in optional)):
+        left = {key: value for key, value in values.items() if key not in left_out}
+        if not _errors_in(left):
+            return PartialConfig(Config.model_validate(left), wrong.union(left_out))
+    return PartialConfig(None, wrong)
 
 
 def load_run(folder: Path, overrides: list[str] | None = None) -> Config:
