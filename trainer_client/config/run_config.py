@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import yaml
 from pydantic import ValidationError, field_serializer, field_validator, model_validator
@@ -282,7 +282,8 @@ def load_config(path: Path, overrides: list[str] | None = None) -> Config:
         path: the file.
         overrides: `section.key=value`, the value in YAML, such as `loss.kl_coefficient=0.04`. An
             entry of a list has its number, such as `evaluation.1.num_samples=4`; where there is
-            one evaluation, it may be left out.
+            one evaluation, it may be left out. A section is merged with the file's, and a mapping
+            of the user's own keys, such as `dataset.reference_columns={tests: tests}`, replaced.
 
     Raises:
         ConfigError: file, key or value cannot be used.
@@ -526,18 +527,48 @@ def _parse_overrides(overrides: list[str]) -> dict[str, Any]:
             raise ConfigError(
                 f"override {override!r}: the value is not valid YAML: {error}"
             ) from error
-        for part in reversed(key.strip().split(".")):
+        parts = key.strip().split(".")
+        value = _with_whole_mappings({parts[-1]: value})
+        for part in reversed(parts[:-1]):
             value = {part: value}
         values = _merge(values, value)
     return values
 
 
+class _WholeMapping(dict[str, Any]):
+    """A mapping that takes the place of another one, where sections are merged key by key."""
+
+
+def _with_whole_mappings(value: Any) -> Any:
+    """An override's value, with the mappings marked whose keys are the user's own."""
+    if not isinstance(value, dict):
+        return value
+    own = set(_mapping_names(Config))
+    return {
+        key: _WholeMapping(one)
+        if key in own and isinstance(one, dict)
+        else _with_whole_mappings(one)
+        for key, one in value.items()
+    }
+
+
+def _mapping_names(section: type[Section]) -> Iterator[str]:
+    """The names of settings that are mappings of any keys, such as `reference_columns`."""
+    for name, field in section.model_fields.items():
+        if get_origin(field.annotation) is dict:
+            yield name
+        elif (inner := _section_in(field.annotation)) is not None:
+            yield from _mapping_names(inner)
+
+
 def _merge(below: dict[str, Any], above: dict[str, Any], path: str = "") -> dict[str, Any]:
     """Nested values, the second ones winning; the path of the section is for error messages."""
-    merged = dict(below)
+    merged = type(below)(below)
     for key, value in above.items():
         under = merged.get(key)
-        if isinstance(under, dict) and isinstance(value, dict):
+        if isinstance(value, _WholeMapping):
+            pass
+        elif isinstance(under, dict) and isinstance(value, dict):
             value = _merge(under, value, f"{path}{key}.")
         elif isinstance(under, list) and under and isinstance(value, dict):
             value = _merge_list(under, value, f"{path}{key}")
