@@ -109,9 +109,9 @@ def train(
 
     result = run_training(settings, resume=resume, resume_from=resume_from or "last")
     run_dir = settings.output_dir
-    CONSOLE.print(f"trained model: {result.model_dir}", soft_wrap=True)
-    CONSOLE.print(f"curves and completions: trainer-client report {run_dir}", soft_wrap=True)
-    CONSOLE.print(f'try it: trainer-client generate {run_dir} "PROBLEM"', soft_wrap=True)
+    say(f"trained model: {result.model_dir}")
+    say(f"curves and completions: trainer-client report {run_dir}")
+    say(f'try it: trainer-client generate {run_dir} "PROBLEM"')
 
 
 @app.command(epilog=_example("trainer-client check examples/gsm8k.yaml train.steps=10"))
@@ -129,7 +129,7 @@ def check(
 
     findings = check_run(config, overrides, resume=resume)
     for line in [*findings.facts, *(f"warning: {one}" for one in findings.warnings)]:
-        CONSOLE.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(line)
     if findings.problems:
         raise ConfigError(problem_list(config, findings))
     but = ", with the warnings above" if findings.warnings else ""
@@ -147,7 +147,7 @@ def sft(config: ConfigArgument, overrides: OverridesArgument = None) -> None:
     settings = load_config(config, overrides)
     from trainer_client.sft import fine_tune
 
-    CONSOLE.print(f"model: {fine_tune(settings)}", soft_wrap=True)
+    say(f"model: {fine_tune(settings)}")
 
 
 @app.command(
@@ -215,7 +215,7 @@ def evaluate_command(
 
 def _print_result(result: EvaluationResult, evaluation: EvaluationConfig) -> None:
     for k, value in result.pass_at_k.items():
-        CONSOLE.print(f"{evaluation.prefix}/pass@{k} {value:.4f}", highlight=False)
+        say(f"{evaluation.prefix}/pass@{k} {value:.4f}")
     CONSOLE.print(
         f"{result.num_problems} problems, {evaluation.num_samples} completions each, "
         f"{result.unjudged_fraction:.2%} of them not judged"
@@ -310,14 +310,14 @@ def generate(
     )
     for number, rollout in enumerate(group.rollouts, 1):
         heading = f"completion {number}: " if num > 1 else ""
-        CONSOLE.print(f"{heading}{rollout.text}", markup=False, highlight=False)
+        say(f"{heading}{rollout.text}")
     if not judged_by:
         return
     scored = score_completions(config, group, judged_by, posed_as)
     for number, verdicts in enumerate(scored.verdicts, 1):
         which = f" of completion {number}:" if num > 1 else ""
         line = f"-> reward{which} {reward_line(verdicts, posed_as.sources(config.reward))}"
-        CONSOLE.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(line)
 
 
 def _with_few_attempts(config: Config) -> Config:
@@ -358,8 +358,8 @@ def report(
     path = output or run_dir / "report.html"
     summary = write_report(run_dir, path)
     for line in summary:
-        CONSOLE.print(line, highlight=False, soft_wrap=True)
-    CONSOLE.print(f"report: {path}", soft_wrap=True)
+        say(line)
+    say(f"report: {path}")
 
 
 @app.command(epilog=_example("trainer-client export runs/demo/grpo exported --checkpoint best"))
@@ -394,12 +394,12 @@ def export(
     from trainer_client.export import export as export_checkpoint
 
     chosen = export_checkpoint(run_dir, output, checkpoint=checkpoint, dtype=dtype)
-    CONSOLE.print(f"step {chosen.step}: {output}", soft_wrap=True)
+    say(f"step {chosen.step}: {output}")
     if push_to_hub is not None:
         from trainer_client.hub import push_model
 
         address = push_model(output, push_to_hub, run_dir, chosen.step, public=public)
-        CONSOLE.print(f"uploaded: {address}", soft_wrap=True)
+        say(f"uploaded: {address}")
 
 
 @app.command(epilog=_example("trainer-client memory examples/gsm8k.yaml --gpu 24GiB"))
@@ -425,7 +425,7 @@ def memory(
     if gpu is not None:
         found = fits_of(config, overrides or [], gpu_bytes(gpu), prompt_tokens=prompt_tokens)
         for line in fit_lines(found):
-            CONSOLE.print(line, markup=False, highlight=False, soft_wrap=True)
+            say(line)
         raise typer.Exit(not found[-1].fits)
 
     estimate = estimate_memory(settings, prompt_tokens=prompt_tokens)

@@ -92,18 +92,22 @@ def questions_of(
             where = section if alone else f"{section}.{number}"
             if (question := question_of(one)) is not None:
                 asked.append((_place(where, question), question))
-    for problems in (*(one.problems for one in data_sets), *held_out):
-        asked += _questions_of_rows(problems)
+    for one in data_sets:
+        asked += _questions_of_rows(one.problems, one.config.path)
+    for problems in held_out:
+        asked += _questions_of_rows(problems, "the held-out problems")
     first = {_wire_text(selection): (place, selection) for place, selection in reversed(asked)}
     return list(reversed(first.values()))
 
 
-def _questions_of_rows(problems: Iterable[Problem]) -> list[tuple[str, VerifierSelection]]:
+def _questions_of_rows(
+    problems: Iterable[Problem], place: str
+) -> list[tuple[str, VerifierSelection]]:
     """The choices that rows name for themselves, each once."""
     found: dict[str, tuple[str, VerifierSelection]] = {}
     for problem in problems:
         if (own := problem.own_verifiers) is not None:
-            found.setdefault(_wire_text(own), (f"the row of problem {problem.id}", own))
+            found.setdefault(_wire_text(own), (f"row {problem.row_number} of {place}", own))
     return list(found.values())
 
 

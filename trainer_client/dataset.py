@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from reward_verifier.protocol import row_reference
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.reward_sections import VerifierConfig
+from trainer_client.errors import did_you_mean
 from trainer_client.reward.selection import ProblemReward, VerifierSelection
 from trainer_client.row_files import DatasetError
 from trainer_client.rows import Rows, StoredRow, load_rows
@@ -78,11 +79,7 @@ def load_problems(config: DatasetConfig) -> list[Problem]:
     rows = load_rows(config)
     missing = config.named_columns - set(rows.column_names)
     if missing and len(rows):
-        raise DatasetError(
-            f"{config.path} has no column {', '.join(map(repr, sorted(missing)))}; its columns are "
-            f"{', '.join(map(repr, rows.column_names))}. Set problem_column and reference_columns "
-            "of this data set: under dataset, or of held-out problems under evaluation.dataset"
-        )
+        raise DatasetError(_lacking(config, sorted(missing), rows.column_names))
     usable = read_rows(rows, config, partial(_problem, rows=rows, config=config))
     posed: dict[bytes, list[tuple[int, Problem]]] = {}
     for index, problem in usable:
@@ -146,6 +143,21 @@ def _conflict_message(
     return (
         f"{config.path}: {'; '.join(pairs)}{f'; and {more} more' if more else ''}. Completions of "
         "such a problem cannot form one group; dataset.on_conflict=drop leaves it out"
+    )
+
+
+def _lacking(config: DatasetConfig, missing: Sequence[str], names: Sequence[str]) -> str:
+    """The error for columns that a data set does not have, with the settings that name them."""
+    settings = {config.problem_column: "problem_column"}
+    settings |= {column: f"reference_columns.{k}" for k, column in config.reference_columns.items()}
+    if config.verifiers_column is not None:
+        settings[config.verifiers_column] = "verifiers_column"
+    near = did_you_mean(missing[0], names)
+    return (
+        f"{config.path} has no column {', '.join(map(repr, missing))}; its columns are "
+        f"{', '.join(map(repr, names))}{near or '.'} Set "
+        f"{' and '.join(settings[one] for one in missing)} of this data set: under dataset, or of "
+        "held-out problems under evaluation.dataset"
     )
 
 

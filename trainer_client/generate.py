@@ -45,7 +45,7 @@ def generate(
         reference: what the verifiers judge by, which an environment may need.
 
     Raises:
-        RolloutError: the environment of the run was lost.
+        RolloutError: the environment of the run was lost, or raised an error.
     """
     torch.manual_seed(seed)
     policy = load_policy(config.model)
@@ -54,15 +54,20 @@ def generate(
     problem = Problem("prompt", tuple(messages), {}, {}, posed_as.chat_template_kwargs)
     groups: list[RolloutGroup] = []
     engine = transformers_engine(policy, config.rollout)
-    in_environment(engine, policy, config).generate(
-        [_with_reference(problem, posed_as, reference or {})],
-        replace(
-            Sampling.configured(config.rollout),
-            group_size=num_completions,
-            temperature=config.rollout.temperature if temperature is None else temperature,
-        ),
-        lambda _, group: groups.append(group),
+    sampling = replace(
+        Sampling.configured(config.rollout),
+        group_size=num_completions,
+        temperature=config.rollout.temperature if temperature is None else temperature,
     )
+    posed = _with_reference(problem, posed_as, reference or {})
+    try:
+        in_environment(engine, policy, config).generate(
+            [posed], sampling, lambda _, group: groups.append(group)
+        )
+    except RolloutError as error:
+        if reference or config.rollout.environment is None:
+            raise
+        raise RolloutError(f"{error}. --answer or --reference gives it a reference") from error
     if groups[0].lost is not None:
         raise RolloutError(groups[0].lost)
     return groups[0]

@@ -93,6 +93,11 @@ def train(
         TrainingError: the disk is full; the run goes on from its newest checkpoint.
     """
     config = make_config(config) if isinstance(config, dict) else config
+    if not isinstance(config, Config):
+        raise ConfigError(
+            f"train takes the configuration of load_config(Path(...)) or make_config({{...}}), "
+            f"found {config!r}"
+        )
     with given_objects(given or {}), launched(config.model.device) as processes:
         # It stays quiet after the run: each process would say where the trained model is.
         CONSOLE.quiet = not processes.leads

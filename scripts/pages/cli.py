@@ -49,7 +49,8 @@ def _command(program: str, command: Any) -> str:
 
 
 def _row(parameter: Any) -> tuple[str, str, str]:
-    meaning, _, default = (parameter.help or "").partition("; default: ")
+    words = " ".join((parameter.help or "").split())
+    meaning, _, default = words.partition("; default: ")
     if parameter.required:
         default = "required"
     elif parameter.default:

@@ -209,6 +209,15 @@ def write_lines(path: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
+@pytest.mark.parametrize("name", ["runs/frist", "frist.jsonl"])
+def test_a_name_of_nothing_here_is_not_looked_for_on_the_hub(tmp_path: Path, name: str) -> None:
+    missing = tmp_path / name
+    with pytest.raises(BadSource, match=rf"{missing}: no such file or folder"):
+        read_scored(missing)
+    with pytest.raises(BadSource, match=rf"{missing}: no such file or folder"):
+        read_scored(write_lines(tmp_path / "scored.jsonl", {}), missing)
+
+
 def test_a_run_of_the_trainer_is_read(tmp_path: Path) -> None:
     rows = read_scored(write_run(tmp_path / "run", steps=3, groups=2, group_size=4))
     assert len(rows) == 24

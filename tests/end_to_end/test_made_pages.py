@@ -30,6 +30,11 @@ def test_every_option_and_reason_is_on_the_page_of_the_verifiers(http: httpx.Cli
         assert [name for name in names if f"`{name}`" not in page and name != "type"] == []
 
 
+def test_a_default_stands_in_its_own_column_of_the_commands() -> None:
+    rows = [line for line in Path(DOCS, "cli.md").read_text().splitlines() if line[:3] == "| `"]
+    assert [row for row in rows if "default:" in row] == []
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

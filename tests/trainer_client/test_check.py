@@ -23,6 +23,7 @@ from trainer_client.check.findings import Findings
 from trainer_client.cli import run
 from trainer_client.config.run_config import ConfigError
 from trainer_client.machine import FreeMemory, free_memory
+from trainer_client.run.console import say
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -98,6 +99,21 @@ def problem(config: Path, *overrides: str) -> str:
     (line,) = check_run(config, list(overrides)).problems
     assert "\n" not in line
     return line
+
+
+def test_the_command_that_can_start_is_told_as_it_was_given(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        run(["check", str(config), "logging=[tensorboard]"])
+    told = capsys.readouterr().out
+    assert f"ok: `trainer-client train {config} 'logging=[tensorboard]'` can start" in told
+
+
+@pytest.mark.parametrize("text", ["runs/[bold]x", "[/think] is closed", "it is :100:"])
+def test_the_console_shows_texts_as_they_are(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    say(text)
+    assert capsys.readouterr().out == f"{text}\n"
 
 
 def test_a_sound_configuration_has_facts_alone(config: Path) -> None:
@@ -330,6 +346,23 @@ def test_texts_that_the_tokenizer_loses_are_a_warning(config: Path, tmp_path: Pa
     assert "the tokenizer cannot write 9 of 18 texts" in found.warnings[0]
 
 
+@pytest.mark.parametrize(
+    ("rule", "override"),
+    [
+        ("evaluation.verifier is not set", "reward.verifiers=[{type: acuracy}]"),
+        ("train.max_staleness_steps 2 needs", "train.max_staleness_steps=2"),
+    ],
+)
+def test_a_rule_between_sections_hides_no_other_problem(
+    config: Path, task: Path, rule: str, override: str
+) -> None:
+    held_out = f"evaluation={{dataset: {{path: {task / 'data' / 'held_out.jsonl'}}}}}"
+    overrides = [held_out, override, "dataset.problem_column=problm", "model.path=./none"]
+    found = "\n".join(check_run(config, overrides).problems)
+    for part in (rule, "has no column 'problm'", "there is no folder './none'"):
+        assert part in found
+
+
 def test_a_section_with_a_wrong_setting_is_not_checked_with_its_defaults(config: Path) -> None:
     """The default address has no service: a second line would be about nothing of the user's."""
     assert problem(config, "reward.timeout=3").startswith("reward.timeout: no such setting")
@@ -384,6 +417,79 @@ def test_a_file_that_makes_its_names_as_it_runs_is_left_to_the_run(
     file = tmp_path / "code.py"
     file.write_text(source)
     assert check_run(config, [f"reward.functions=['{file}:brevity']"]).problems == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "lacking"),
+    [
+        ("completions, answer", []),
+        ("completions, limit=3, *, more=1, **columns", []),
+        ("completions, gold", ["gold"]),
+        ("prompts, *, gold, **columns", ["gold"]),
+        ("completions, gold, /", []),
+    ],
+)
+def test_a_reward_function_that_asks_for_a_column_that_is_not_there_is_told(
+    config: Path, tmp_path: Path, parameters: str, lacking: list[str]
+) -> None:
+    file = tmp_path / "code.py"
+    file.write_text(f"def f({parameters}):\n    return []\n")
+    found = check_run(config, [f"reward.functions=['{file}:f']"]).problems
+    asked = f"reward.functions: {file}:f asks for {lacking}; there are ['answer', 'completions', "
+    assert [line.startswith(asked) for line in found] == [True] * len(lacking)
+
+
+def test_functions_of_data_sets_with_different_columns_get_all_of_them(
+    config: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "code.py"
+    file.write_text("async def f(completions, gold):\n    return []\n")
+    rows = [{"problem": f"{n}+1=?", "answer": str(n + 1), "gold": "x"} for n in range(9)]
+    other = write_rows(tmp_path / "other.jsonl", *rows)
+    first = yaml.safe_load(config.read_text())["dataset"]
+    data_sets = json.dumps([first, {**first, "path": str(other)}])
+    overrides = [f"dataset={data_sets}", f"reward.functions=['{file}:f']"]
+    assert check_run(config, overrides).problems == []
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("{num_guesses: 3, level: 1}", []),
+        ("{numguesses: 3, level: 1}", ["takes no 'numguesses'; did you mean 'num_guesses'?"]),
+        ("{zzz: 3, level: 1}", ["takes no 'zzz'; there are ['level', 'num_guesses']"]),
+        ("{}", ["needs level"]),
+    ],
+)
+def test_options_that_an_environment_does_not_take_are_told(
+    config: Path, tmp_path: Path, options: str, told: list[str]
+) -> None:
+    file = tmp_path / "code.py"
+    file.write_text(
+        "class Guess:\n    def __init__(self, level, num_guesses=5):\n        pass\n"
+        "class Other(Guess):\n    pass\n"
+    )
+    setting = "rollout.environment={{path: '{}:{}', options: {}}}"
+    found = check_run(config, [setting.format(file, "Guess", options)]).problems
+    assert found == [f"rollout.environment.options: {file}:Guess {one}" for one in told]
+    assert check_run(config, [setting.format(file, "Other", options)]).problems == []
+
+
+def test_tools_that_a_file_does_not_have_are_told(config: Path, tmp_path: Path) -> None:
+    file = tmp_path / "tools.py"
+    file.write_text("def add(a: int, b: int) -> int:\n    return a + b\n")
+    options = f"{{paths: ['{file}:add', '{file}:ad']}}"
+    found = problem(config, f"rollout.environment={{path: functions, options: {options}}}")
+    told = f"{file} has no function 'ad'; did you mean 'add'?"
+    assert found == f"rollout.environment.options.paths: {told}"
+
+
+def test_a_board_that_is_not_installed_is_told(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    told = problem(config, "logging=[tensorboard, wandb]")
+    assert told == "logging needs the package wandb: pip install wandb, or leave it out"
 
 
 def test_code_that_is_no_python_is_told(config: Path, tmp_path: Path) -> None:

@@ -42,6 +42,34 @@ def test_overrides_win_over_the_file(tmp_path: Path) -> None:
     assert (config.loss.clip_low, config.train.seed) == (0.3, 7)
 
 
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        (["dataset.reference_columns={tests: t}"], {"tests": "t"}),
+        (["dataset={reference_columns: {tests: t}}"], {"tests": "t"}),
+        (["dataset.reference_columns.tests=t"], {"answer": "a", "tests": "t"}),
+        (
+            ["dataset.reference_columns={tests: t}", "dataset.reference_columns.goal=g"],
+            {"tests": "t", "goal": "g"},
+        ),
+        (["dataset.split=test"], {"answer": "a"}),
+    ],
+)
+def test_an_override_replaces_a_mapping_of_own_keys_and_merges_a_section(
+    tmp_path: Path, overrides: list[str], expected: dict[str, str]
+) -> None:
+    text = MINIMAL.replace("d.jsonl}", "d.jsonl, reference_columns: {answer: a}}")
+    assert load(tmp_path, text, *overrides).dataset[0].reference_columns == expected
+
+
+def test_options_of_another_environment_do_not_stay(tmp_path: Path) -> None:
+    text = MINIMAL + "rollout: {environment: {path: 'a.py:A', options: {level: 3}, max_turns: 2}}\n"
+    override = "rollout.environment={path: functions, options: {paths: ['t.py:f']}}"
+    environment = load(tmp_path, text, override).rollout.environment
+    assert environment is not None
+    assert (environment.options, environment.max_turns) == ({"paths": ["t.py:f"]}, 2)
+
+
 @pytest.mark.parametrize("key", ["evaluation", "evaluation.0"])
 def test_an_override_changes_the_evaluation_of_a_finished_run(tmp_path: Path, key: str) -> None:
     """Its file has a list of evaluations."""
@@ -300,6 +328,11 @@ def test_no_key_is_listed_as_missing_that_is_a_setting_or_has_a_place_here() -> 
         ("rewards.url=x", "rewards: no such setting in the top level; did you mean reward?"),
         ("model.lora={rnk: 3}", "model.lora.rnk: no such setting in model.lora; did you mean "),
         ("evaluation={dataset: {paht: x}}", "; did you mean evaluation.0.dataset.path?"),
+        ("rollout.n=8", "rollout.n: no such setting in rollout; here it is rollout.group_size"),
+        ("actor_rollout_ref={}", "here it is model, rollout, loss and optimizer"),
+        ("dataset.answer_column=x", "here it is dataset.reference_columns {answer: COLUMN}"),
+        ("rollout.environment={path: pythontool}", "; did you mean 'python_tool'? (found 'python"),
+        ("rollout.environment={path: mine}", "functions, verifier_feedback, openenv, verifiers (f"),
         ("sft.zzz=3", "sft.zzz: no such setting in sft; there are completion_column, correct_"),
     ],
 )

@@ -229,7 +229,7 @@ def test_each_choice_of_verifiers_is_asked_for_once(tmp_path: Path) -> None:
     assert [place for place, _ in asked] == [
         "dataset.0.verifiers",
         "dataset.1.profile",
-        f"the row of problem {load_data_sets(config)[0].problems[0].id}",
+        f"row 1 of {config.dataset[0].path}",
     ]
 
 

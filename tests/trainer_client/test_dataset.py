@@ -119,6 +119,22 @@ def test_a_row_that_brings_its_own_system_message_keeps_it(tmp_path: Path) -> No
     assert list(load_problems(DatasetConfig(path=path))[0].messages) == chat
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"problem_column": "problm"}, "; did you mean 'problem'? Set problem_column of"),
+        ({"verifiers_column": "judges"}, "; did you mean 'judge'? Set verifiers_column of"),
+        ({"reference_columns": {"tests": "zzz"}}, "'judge'. Set reference_columns.tests of"),
+    ],
+)
+def test_a_column_that_is_not_there_is_told_with_its_setting(
+    tmp_path: Path, settings: dict[str, Any], told: str
+) -> None:
+    path = jsonl(tmp_path, {"problem": "1+1=?", "answer": "2", "judge": None})
+    with pytest.raises(DatasetError, match=re.escape(told)):
+        load_problems(DatasetConfig(path=path, **settings))
+
+
 def test_a_split_expression_takes_a_part_of_a_file(tmp_path: Path) -> None:
     path = jsonl(tmp_path, *rows(10))
     assert len(load_problems(DatasetConfig(path=path, split="train[2:5]"))) == 3

@@ -18,7 +18,7 @@ from trainer_client.dataset import Problem
 from trainer_client.generate import generate, parse_reference, score
 from trainer_client.policy.policy import load_policy
 from trainer_client.reward.group_scoring import ScoredGroup
-from trainer_client.rollout import Rollout, RolloutGroup
+from trainer_client.rollout import Rollout, RolloutError, RolloutGroup
 
 FUNCTION = """
 def answers(completions, answer, problem):
@@ -65,6 +65,8 @@ def test_an_environment_gets_the_reference_that_is_given(task: Path, tmp_path: P
     group = generate(config, "1+1=?", num_completions=1, seed=0, reference={"answer": "123"})
     assert group.problem.reference == {"answer": "123"}
     assert len(group.rollouts) == 1
+    with pytest.raises(RolloutError, match=r"KeyError: 'answer' \(at .*\)\. --answer or --refer"):
+        generate(config, "1+1=?", num_completions=1, seed=0)
 
 
 @pytest.mark.parametrize("entry", ["tests", "tests=[", "=1", ""])

@@ -22,10 +22,11 @@ from tests.trainer_client.runs import plain_sampling
 from tests.trainer_client.session_server import session_server
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.reward_sections import RewardConfig
+from trainer_client.config.rollout_section import SHIPPED_ENVIRONMENTS
 from trainer_client.config.run_config import ConfigError
 from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import EnvironmentLost, read_outcome
-from trainer_client.episodes.environment_source import EnvironmentSource
+from trainer_client.episodes.environment_source import SHIPPED, EnvironmentSource
 from trainer_client.episodes.episode_engine import EpisodeEngine
 from trainer_client.episodes.function_tools import MAX_RESULT_CHARACTERS, FunctionTools
 from trainer_client.episodes.python_tool import MAX_PROGRAMS, PythonTool
@@ -415,6 +416,20 @@ def test_environments_share_a_client_that_is_closed_with_the_engine(
         assert not clients[0].is_closed
         engine.close()
         assert clients[0].is_closed
+
+
+def test_every_environment_that_a_configuration_may_name_is_shipped() -> None:
+    assert set(SHIPPED) == set(SHIPPED_ENVIRONMENTS)
+
+
+def test_an_environment_of_verifiers_is_loaded_by_its_name(
+    task: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "verifiers", None)
+    environment = {"path": "verifiers", "options": {"environment": "missing_env:load_environment"}}
+    config = episode_config(task, tmp_path / "run", task / "model", environment)
+    with pytest.raises(ConfigError, match=r"ValueError: verifiers is not installed .*: pip insta"):
+        EnvironmentSource(config)
 
 
 def test_a_program_may_not_run_as_long_as_its_episode(task: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -183,6 +184,28 @@ def test_an_unjudged_completion_has_no_reward_rather_than_zero(task: Path, tmp_p
     rewards = rewards_of(scored(1.0, None, 0.0), config(task, tmp_path).reward)
     assert rewards[0, 0] == 1.0
     assert math.isnan(rewards[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("reason", "remedy"),
+    [
+        ("not_judged", "The function returned None for each"),
+        ("missing_reference", "Check dataset.reference_columns and the service's log"),
+    ],
+)
+def test_a_step_of_which_nothing_was_judged_says_what_to_look_at(
+    task: Path, tmp_path: Path, reason: str, remedy: str
+) -> None:
+    (group,) = scored(None, None).groups
+    verdict = Verdict(outcome="unverifiable", reason=reason)
+    unjudged = dataclasses.replace(group, verdicts=({"tag_count": verdict},) * 2)
+    with pytest.raises(TrainingError, match=rf"tag_count: unverifiable \({reason}\)\. {remedy}"):
+        rewards_of(ScoredGroups([unjudged], 1.0, 0.0), config(task, tmp_path).reward)
+
+
+def test_a_path_is_no_configuration() -> None:
+    with pytest.raises(ConfigError, match=r"of load_config\(Path\(.*found 'run.yaml'"):
+        train("run.yaml")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from tests.data_set_rows import DATA_SET_ROWS, DataSetRow
 from tests.growth import assert_linear
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.dataset import load_problems
-from verifier_adapters.reference import reference_of
+from verifier_adapters.reference import reference_of, selection_of
 from verifier_service.cli import run
 from verifier_service.completion import Completion
 from verifier_service.engine.scheduler import Scheduler
@@ -301,6 +301,32 @@ def test_options_that_a_problem_does_not_show_are_put_behind_it() -> None:
     columns = {"question": "2 + 2?", "options": ["3", "4"], "answer": "B"}
     found = clean_row(SourceRow(0, columns), "auto", DataSource("x"))
     assert found["prompt"] == [{"role": "user", "content": "2 + 2?\nA. 3\nB. 4"}]
+
+
+OWN = [{"type": "multiple_choice"}, {"type": "accuracy", "form": "same", "weight": 0.5}]
+
+
+@pytest.mark.parametrize("column", [OWN, json.dumps(OWN)])
+def test_a_clean_row_keeps_the_verifiers_that_it_names(column: Any) -> None:
+    found = clean_row(SourceRow(0, SOUND | {"verifiers": column}), "auto", DataSource("x"))
+    assert found["verifiers"] == found["extra_info"]["verifiers"] == OWN
+
+
+@pytest.mark.parametrize("column", [None, [], ["Ann", "Bob"], "Ann", {"type": "accuracy"}])
+def test_a_column_of_another_meaning_names_no_verifiers(column: Any) -> None:
+    found = clean_row(SourceRow(0, SOUND | {"verifiers": column}), "auto", DataSource("x"))
+    assert found["verifiers"] == [{"type": "accuracy"}]
+
+
+def test_verifiers_with_different_options_go_into_one_parquet_file(tmp_path: Path) -> None:
+    rows = [SOUND, SOUND | {"verifiers": OWN}]
+    source = DataSource(str(write(tmp_path / "rows.jsonl", *rows)))
+    write_clean(tmp_path / "clean.parquet", source, Inspection(), InspectionOptions(OPTIONS))
+    read = [row.columns for row in DataSource(str(tmp_path / "clean.parquet")).rows()]
+    assert [selection_of(one["extra_info"]) for one in read] == [
+        {"verifiers": [{"type": "accuracy"}]},
+        {"verifiers": OWN},
+    ]
 
 
 def test_problems_of_messages_and_turns() -> None:

@@ -9,17 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
+from trainer_client.check.check_code import code_problems
 from trainer_client.check.check_model import check_memory, check_model, check_room, check_texts
 from trainer_client.check.check_service import ReadData, check_service
 from trainer_client.check.findings import Findings
-from trainer_client.check.python_names import defined_names
 from trainer_client.config.run_config import Config, ConfigError, PartialConfig, read_config
 from trainer_client.data_sets import load_data_sets, load_held_out, require_enough_of_each
 from trainer_client.dataset import Problem
-from trainer_client.errors import did_you_mean
-from trainer_client.given_objects import given_object, is_given
 from trainer_client.model_files import ModelFiles
 from trainer_client.run.console import CONSOLE, say
 from trainer_client.run.run_folder import adapter_problem, start_problem
@@ -73,7 +72,7 @@ def check_before_training(
     if findings.problems or config is None:
         raise ConfigError(problem_list(path, findings))
     for line in findings.warnings:
-        CONSOLE.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)
+        say(f"warning: {line}")
     say("checked; loading torch and the model")
     return config
 
@@ -128,7 +127,9 @@ def _check_files(partial: PartialConfig, findings: Findings, *, resume: bool) ->
                 where = evaluation.dataset.place
                 findings.facts.append(f"{evaluation.prefix}: {len(held_out)} problems in {where}")
     if config := partial.config:
-        findings.problems.extend(_missing_files(config))
+        findings.problems.extend(code_problems(config, data.data_sets))
+        findings.problems.extend(_missing_packages(config))
+        findings.problems.extend(_missing_template(config))
         has_store = config.train.checkpoint_store is not None
         problem = start_problem(config.output_dir, resume=resume, has_store=has_store)
         if problem is not None:
@@ -138,36 +139,16 @@ def _check_files(partial: PartialConfig, findings: Findings, *, resume: bool) ->
     return data
 
 
-def _missing_files(config: Config) -> Iterator[str]:
-    for function in config.reward.functions:
-        if is_given(function.path):
-            try:
-                given_object(function.path, "reward.functions")
-            except ConfigError as error:
-                yield str(error)
-            continue
-        yield from _missing_code(function.path, "reward.functions", "function")
-    environment = config.rollout.environment
-    if environment is not None and ".py:" in environment.path:
-        yield from _missing_code(environment.path, "rollout.environment", "class or function")
+def _missing_packages(config: Config) -> Iterator[str]:
+    for name in config.logging:
+        if name != "tensorboard" and find_spec(name) is None:
+            yield f"logging needs the package {name}: pip install {name}, or leave it out"
+
+
+def _missing_template(config: Config) -> Iterator[str]:
     template = config.model.chat_template
     if template is not None and not template.is_file():
         yield f"model.chat_template: there is no file {template}"
-
-
-def _missing_code(path: str, setting: str, kind: str) -> Iterator[str]:
-    """A problem where there is no file, or nothing of that name in it: `rewards.py:brevity`."""
-    place, _, name = path.rpartition(":")
-    if not Path(place).is_file():
-        yield f"{setting}: there is no file {place} (relative paths start at {Path.cwd()})"
-        return
-    try:
-        defined = defined_names(Path(place).read_bytes())
-    except (SyntaxError, ValueError) as error:
-        yield f"{setting}: {place} is not Python: {error}"
-        return
-    if name not in defined and "*" not in defined:
-        yield f"{setting}: {place} has no {kind} {name!r}{did_you_mean(name, defined)}"
 
 
 def _has_trained(config: Config) -> bool:

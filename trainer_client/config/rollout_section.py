@@ -10,10 +10,16 @@ from pydantic import Field
 from trainer_client.config.section import NonNegativeInt, PositiveFloat, PositiveInt, Section
 
 ADDRESS_PATTERN = r"^https?://\S+$"
-ENVIRONMENT_PATTERN = (
-    r"^(python_tool|search_tool|functions|verifier_feedback|openenv|verifiers"
-    r"|.+\.py:\w+|\w+(\.\w+)*:\w+)$"
+SHIPPED_ENVIRONMENTS = (
+    "python_tool",
+    "search_tool",
+    "functions",
+    "verifier_feedback",
+    "openenv",
+    "verifiers",
 )
+"""Names of the environments of this package (`trainer_client.episodes.environment_source`)."""
+ENVIRONMENT_PATTERN = rf"^({'|'.join(SHIPPED_ENVIRONMENTS)}|.+\.py:\w+|\w+(\.\w+)*:\w+)$"
 LoraWeights = Literal["auto", "adapter", "merged"]
 
 

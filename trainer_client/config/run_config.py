@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import yaml
 from pydantic import ValidationError, field_serializer, field_validator, model_validator
@@ -39,6 +39,7 @@ from trainer_client.config.reward_sections import (
 from trainer_client.config.rollout_section import (
     ADDRESS_PATTERN,
     ENVIRONMENT_PATTERN,
+    SHIPPED_ENVIRONMENTS,
     RolloutConfig,
 )
 from trainer_client.config.section import Section
@@ -50,8 +51,8 @@ from trainer_client.errors import TrainerError, did_you_mean, first_line
 FORMS = {
     ADDRESS_PATTERN: "an address with its scheme, such as http://127.0.0.1:8080",
     FUNCTION_PATTERN: "file.py:function",
-    ENVIRONMENT_PATTERN: "file.py:name, package.module:name, python_tool, functions or "
-    "verifier_feedback",
+    ENVIRONMENT_PATTERN: "file.py:name, package.module:name or one of "
+    + ", ".join(SHIPPED_ENVIRONMENTS),
 }
 """The forms that a text must have, by the patterns of the sections, in the words of a message."""
 
@@ -281,7 +282,8 @@ def load_config(path: Path, overrides: list[str] | None = None) -> Config:
         path: the file.
         overrides: `section.key=value`, the value in YAML, such as `loss.kl_coefficient=0.04`. An
             entry of a list has its number, such as `evaluation.1.num_samples=4`; where there is
-            one evaluation, it may be left out.
+            one evaluation, it may be left out. A section is merged with the file's, and a mapping
+            of the user's own keys, such as `dataset.reference_columns={tests: tests}`, replaced.
 
     Raises:
         ConfigError: file, key or value cannot be used.
@@ -308,8 +310,23 @@ def read_config(path: Path, overrides: list[str] | None = None) -> tuple[Partial
     rest = values
     for one in errors:
         rest = _without(rest, one["loc"])
-    config = None if _errors_in(rest) else Config.model_validate(rest)
-    return PartialConfig(config, wrong), [_explain(one) for one in errors]
+    return _usable(rest, wrong), [_explain(one) for one in errors]
+
+
+def _usable(values: dict[str, Any], wrong: frozenset[str]) -> PartialConfig:
+    """The settings without the wrong ones, and without a section that does not go with the others.
+
+    Args:
+        values: the settings without the wrong ones.
+        wrong: the sections that these were in.
+    """
+    optional = [name for name, field in Config.model_fields.items() if not field.is_required()]
+    # Evaluations first: what they ask for is seldom why another section is as it is.
+    for left_out in ((), ("evaluation",), *((name,) for name in optional)):
+        left = {key: value for key, value in values.items() if key not in left_out}
+        if not _errors_in(left):
+            return PartialConfig(Config.model_validate(left), wrong.union(left_out))
+    return PartialConfig(None, wrong)
 
 
 def load_run(folder: Path, overrides: list[str] | None = None) -> Config:
@@ -377,6 +394,8 @@ def _explain(details: Any) -> str:
     if details["type"] == "string_pattern_mismatch":
         pattern = details["ctx"]["pattern"]
         message = f"expected {FORMS.get(pattern, f'a text of the form {pattern}')}"
+        if pattern == ENVIRONMENT_PATTERN:
+            message += did_you_mean(str(details["input"]), SHIPPED_ENVIRONMENTS)
     if details["type"] == "literal_error":
         message += did_you_mean(str(details["input"]), _TEXT.findall(details["ctx"]["expected"]))
     if isinstance(details["input"], dict | Section):  # a rule between settings, which it names
@@ -508,18 +527,48 @@ def _parse_overrides(overrides: list[str]) -> dict[str, Any]:
             raise ConfigError(
                 f"override {override!r}: the value is not valid YAML: {error}"
             ) from error
-        for part in reversed(key.strip().split(".")):
+        parts = key.strip().split(".")
+        value = _with_whole_mappings({parts[-1]: value})
+        for part in reversed(parts[:-1]):
             value = {part: value}
         values = _merge(values, value)
     return values
 
 
+class _WholeMapping(dict[str, Any]):
+    """A mapping that takes the place of another one, where sections are merged key by key."""
+
+
+def _with_whole_mappings(value: Any) -> Any:
+    """An override's value, with the mappings marked whose keys are the user's own."""
+    if not isinstance(value, dict):
+        return value
+    own = set(_mapping_names(Config))
+    return {
+        key: _WholeMapping(one)
+        if key in own and isinstance(one, dict)
+        else _with_whole_mappings(one)
+        for key, one in value.items()
+    }
+
+
+def _mapping_names(section: type[Section]) -> Iterator[str]:
+    """The names of settings that are mappings of any keys, such as `reference_columns`."""
+    for name, field in section.model_fields.items():
+        if get_origin(field.annotation) is dict:
+            yield name
+        elif (inner := _section_in(field.annotation)) is not None:
+            yield from _mapping_names(inner)
+
+
 def _merge(below: dict[str, Any], above: dict[str, Any], path: str = "") -> dict[str, Any]:
     """Nested values, the second ones winning; the path of the section is for error messages."""
-    merged = dict(below)
+    merged = type(below)(below)
     for key, value in above.items():
         under = merged.get(key)
-        if isinstance(under, dict) and isinstance(value, dict):
+        if isinstance(value, _WholeMapping):
+            pass
+        elif isinstance(under, dict) and isinstance(value, dict):
             value = _merge(under, value, f"{path}{key}.")
         elif isinstance(under, list) and under and isinstance(value, dict):
             value = _merge_list(under, value, f"{path}{key}")

@@ -1,9 +1,10 @@
-"""Names of settings that people know from TRL and open-r1, with the names they have here.
+"""Names of settings that people know from TRL, open-r1 and verl, with the names they have here.
 
 The error for an unknown key of a configuration quotes them. A name that is also a setting here, in
 whatever section, is not listed: the error finds it. Sources: TRL 1.16 `GRPOConfig`, `ModelConfig`
 and script arguments, transformers 5 `TrainingArguments`, open-r1 `GRPOScriptArguments` and recipes,
-and names that circulate in guides without belonging to any of them.
+those of verl's `ppo_trainer.yaml` that its GRPO examples set, and names that circulate in guides
+without belonging to any of them.
 """
 
 from __future__ import annotations
@@ -50,6 +51,37 @@ EQUIVALENTS: dict[str, str] = {
     "tools": "rollout.environment {path: functions}",
     "max_tool_calling_iterations": "rollout.environment.max_turns",
     "environment_factory": "rollout.environment.path",
+    # verl
+    "actor_rollout_ref": "model, rollout, loss and optimizer",
+    "algorithm": "advantage and loss",
+    "trainer": "train, evaluation and logging",
+    "n": "rollout.group_size",
+    "max_response_length": "rollout.max_completion_tokens",
+    "ppo_mini_batch_size": "train.minibatches, a number of mini-batches",
+    "ppo_micro_batch_size_per_gpu": "train.micro_batch_tokens",
+    "ppo_max_token_len_per_gpu": "train.micro_batch_tokens",
+    "log_prob_micro_batch_size_per_gpu": "train.micro_batch_tokens",
+    "adv_estimator": "advantage.scale and advantage.baseline",
+    "norm_adv_by_std_in_grpo": "advantage.scale (true -> group_std, false -> none)",
+    "use_kl_loss": "loss.kl_coefficient",
+    "kl_loss_coef": "loss.kl_coefficient",
+    "kl_loss_type": "loss.kl_estimator (low_var_kl -> k3)",
+    "clip_ratio_low": "loss.clip_low",
+    "clip_ratio_high": "loss.clip_high",
+    "clip_ratio_c": "loss.ratio_cap",
+    "loss_agg_mode": "loss.type",
+    "entropy_coeff": "loss.entropy_coefficient",
+    "lr_warmup_steps": "optimizer.warmup_steps",
+    "train_files": "dataset.path",
+    "val_files": "evaluation.dataset.path",
+    "prompt_key": "dataset.problem_column",
+    "total_epochs": "train.steps, a number of steps",
+    "total_training_steps": "train.steps",
+    "save_freq": "train.checkpoint_every_steps",
+    "test_freq": "evaluation.every_steps",
+    "max_num_gen_batches": "rollout.max_refills",
+    "default_local_dir": "output_dir",
+    "answer_column": "dataset.reference_columns {answer: COLUMN}",
     # rewards
     "reward_funcs": "reward.verifiers, reward.functions and reward.models",
     "reward_weights": "the `weight` of each entry of reward.verifiers",

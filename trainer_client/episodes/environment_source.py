@@ -16,6 +16,7 @@ from trainer_client.episodes.python_tool import DEFAULT_SECONDS, PythonTool
 from trainer_client.episodes.search_tool import SearchTool
 from trainer_client.episodes.service_client import ServiceClients
 from trainer_client.episodes.verifier_feedback import VerifierFeedback
+from trainer_client.episodes.verifiers_environment import VerifiersEnvironment
 from trainer_client.errors import raised
 from trainer_client.python_file import from_file
 
@@ -42,6 +43,7 @@ SHIPPED: Mapping[str, Callable[[Config, ServiceClients], Callable[..., Environme
     "python_tool": _python_tool,
     "search_tool": lambda config, clients: SearchTool.of,
     "verifier_feedback": lambda config, clients: partial(VerifierFeedback, clients),
+    "verifiers": lambda config, clients: VerifiersEnvironment,
 }
 """Environments of this package: each makes a factory from a run's configuration and clients."""
 

@@ -149,9 +149,15 @@ def rewards_of(scored: ScoredGroups, config: RewardConfig) -> Tensor:
             if verdict.score is None
         }
         shown = ", ".join(sorted(seen)[:MAX_SHOWN_VERDICTS])
+        returned_none = all("(not_judged)" in one for one in seen)
+        remedy = (
+            "The function returned None for each; let it return numbers"
+            if returned_none
+            else "Check dataset.reference_columns and the service's log"
+        )
         raise TrainingError(
-            "the verifier judged none of this step's completions, so there is nothing to learn "
-            f"from; its verdicts: {shown}. Check dataset.reference_columns and the service's log"
+            "none of this step's completions was judged, so there is nothing to learn from; the "
+            f"verdicts: {shown}. {remedy}"
         )
     return rewards
 

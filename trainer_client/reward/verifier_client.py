@@ -26,7 +26,7 @@ from reward_verifier.retries import Wait
 from reward_verifier.verdict import Verdicts
 from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.reward.selection import VerifierSelection
-from trainer_client.run.console import CONSOLE
+from trainer_client.run.console import say
 
 T = TypeVar("T")
 
@@ -172,12 +172,7 @@ class VerifierClient:
         """Sleep; tell once that the service has not responded yet: it may not have been started."""
         if wait.trouble and not self._has_responded and not self._has_announced_wait:
             self._has_announced_wait = True
-            CONSOLE.print(
-                f"waiting for the verifier at {self._access.url} ({wait.trouble})",
-                markup=False,
-                highlight=False,
-                soft_wrap=True,
-            )
+            say(f"waiting for the verifier at {self._access.url} ({wait.trouble})")
         await self._sleep(wait.seconds)
 
 

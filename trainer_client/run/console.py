@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rich.console import Console
 
-CONSOLE = Console()
+CONSOLE = Console(markup=False, emoji=False)
+"""Shows texts as they are: `[wandb]` in a command or `:100:` in a completion is no markup."""
 CONSOLE_KEYS = {
     "reward/total": "reward",
     "reward/accuracy": "accuracy",

@@ -13,7 +13,6 @@ from typing import Any, Self
 
 import torch
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -22,6 +21,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from reward_verifier.verdict import Verdict
 from trainer_client.config.reward_sections import RewardConfig
@@ -142,7 +142,7 @@ class MetricsLog:
         """Show a warning and keep it in `warnings.jsonl`."""
         self._keep_warning({"step": step, "message": message})
         self._progress.console.print(
-            f"[yellow]warning[/yellow] after step {step}: {escape(message)}",
+            Text.assemble(("warning", "yellow"), f" after step {step}: {message}"),
             highlight=False,
             soft_wrap=True,
         )

@@ -77,8 +77,11 @@ def read_scored(data: Path, rows: Path | None = None) -> list[ScoredRow]:
         rows: the file that was scored, where `data` is what `verifier-service score` wrote.
 
     Raises:
-        BadSource: there is nothing scored.
+        BadSource: there is no such file or folder, or nothing scored in it.
     """
+    for path in (data, rows):
+        if path is not None and not path.exists():
+            raise BadSource(f"{path}: no such file or folder")
     found: list[ScoredRow] = []
     for columns in _with_rows(data, rows) if rows is not None else _columns(data):
         row = _row(len(found), columns)

@@ -1,7 +1,9 @@
 """Files of rows that an inspection writes: rows with findings, and clean rows.
 
 A clean row has the shape of verl's rows. Its `reward_model.ground_truth` and its `reference_json`
-are the reference in JSON text, which the adapters and `reference_format: reference_json` read.
+are the reference in JSON text, which the adapters and `reference_format: reference_json` read. Its
+`verifiers` are those that the row named itself, else the one of its format; in Parquet they are
+JSON text, since their options differ by row.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any
 from verifier_service.inspection.columns import messages_of
 from verifier_service.inspection.inspection import Inspection, InspectionOptions
 from verifier_service.inspection.sources import BadSource, DataSource, SourceRow
+from verifier_service.reference_formats.json_values import json_value
 from verifier_service.reference_formats.reading import read_named
 from verifier_service.reference_formats.reference_format import RowReading
 
@@ -62,7 +65,7 @@ def clean_row(row: SourceRow, reference_format: str, source: DataSource) -> dict
     """A usable row as trainers take it."""
     _, reading = read_named(row.columns, reference_format)
     reference = json.dumps(reading.reference)
-    verifiers = [{"type": reading.verifier}]
+    verifiers = _own_verifiers(row) or [{"type": reading.verifier}]
     name = next((row.columns[one] for one in _IDS if row.columns.get(one) is not None), row.index)
     return {
         "id": str(name),
@@ -75,6 +78,17 @@ def clean_row(row: SourceRow, reference_format: str, source: DataSource) -> dict
         "reward_model": {"style": "rule", "ground_truth": reference},
         "extra_info": {"index": row.index, "split": source.split, "verifiers": verifiers},
     }
+
+
+def _own_verifiers(row: SourceRow) -> list[Any]:
+    """The verifiers that a row names in the column `verifiers`; none where it means another thing.
+
+    A misspelt type is kept, for the service to refuse it by name.
+    """
+    own = json_value(row.columns.get("verifiers"))
+    if not isinstance(own, list):
+        return []
+    return own if all(isinstance(one, dict) and "type" in one for one in own) else []
 
 
 def _posed(row: SourceRow, reading: RowReading) -> list[dict[str, str]]:
@@ -120,7 +134,7 @@ def _write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> int:
     number, writer = 0, None
     try:
         for some in _batches(rows):
-            table = arrow.Table.from_pylist(some)
+            table = arrow.Table.from_pylist([_with_packed_verifiers(row) for row in some])
             writer = writer or parquet.ParquetWriter(path, table.schema)
             writer.write_table(table.cast(writer.schema))
             number += len(some)
@@ -130,6 +144,14 @@ def _write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> int:
         if writer is not None:
             writer.close()
     return number
+
+
+def _with_packed_verifiers(row: dict[str, Any]) -> dict[str, Any]:
+    """A clean row with its verifiers as JSON text; any other row as it is."""
+    if "verifiers" not in row:
+        return row
+    packed = {"verifiers": json.dumps(row["verifiers"])}
+    return {**row, **packed, "extra_info": {**row["extra_info"], **packed}}
 
 
 def _batches(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

@@ -48,8 +48,8 @@ class JudgeSettings(BaseSettings):
     judge_seconds: Annotated[float, Field(gt=0, le=600)] = 30.0
     """longest time that a vote may take, with up to three calls"""
     reward_model_url: Annotated[tuple[str, ...], NoDecode] = ()
-    """whole URLs at which a reward model is served, separated by commas, such as
-    http://gpu-2:8000/classify; default: none. Bounds on calls are those of the judge, for each"""
+    """whole URLs at which a reward model is served, separated by commas, each with the judge's
+    bounds on calls, such as http://gpu-2:8000/classify; default: none"""
     reward_model_protocol: Protocol = "vllm_classify"
     """how the reward model is asked: vllm_classify, vllm_pooling, vllm_score, openrlhf or slime"""
     reward_model_name: str | None = None
