@@ -191,7 +191,7 @@ def _wanted_call(value: Any) -> WantedCall:
         ((name, accepted),) = value.items()
         if name not in ("function", "arguments", "parameters"):
             return _with_accepted(name, accepted, is_bfcl=True)
-    if isinstance(value, Mapping) and ("accepted" in value or "optional" in value):
+    if isinstance(value, Mapping) and ("accepted" in value or value.get("optional")):
         return _call_with_choices(value)
     call = call_of(value)
     return WantedCall(call.name, {name: [one] for name, one in call.arguments.items()})
