@@ -968,6 +968,16 @@ def test_test_code_sees_the_programs_functions_and_objects(grader: Grader, code:
         ("def test_x():\n    check(Point(10))", "runtime_error"),
         ("assert count(", "bad_reference"),
         ("x = 1", "bad_reference"),
+        ("def test_x():\n    pass", "bad_reference"),
+        ("def test_x():\n    'Nothing yet.'\n    assert True", "bad_reference"),
+        ("def check(f):\n    return None\ncheck(count)", "bad_reference"),
+        (
+            "import unittest\nclass T(unittest.TestCase):\n    def test_x(self):\n        pass\n"
+            "if __name__ == '__main__':\n    unittest.main()",
+            "bad_reference",
+        ),
+        ("def check(f):\n    f(2)\ncheck(count)", "passed"),
+        ("def check(f):\n    assert f\ncheck(count)", "passed"),
         ("assert missing(1) == 2", "runtime_error"),
         ("import solution\nassert solution.missing(1) == 2", "wrong_answer"),
         ("assert list(count(2)) == [0]", "wrong_answer"),

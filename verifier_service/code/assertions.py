@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Set
 from functools import cached_property
 from typing import TypeGuard
 
+from verifier_service.code.empty_tests import can_fail
 from verifier_service.code.evaluated_literals import missing_name
 from verifier_service.code.exception_names import exception_names
 from verifier_service.code.name_origins import names_of_the_judge, tested_builtins
@@ -104,6 +105,10 @@ class AssertionCode:
         self._tree.body.append(statement)
         self._nodes += walk(statement)
         self._inner += inner_nodes(walk(statement))
+
+    def can_fail(self) -> bool:
+        """Whether there is a program that fails the code."""
+        return can_fail(self._nodes)
 
     def cannot_be_run_apart(self) -> str:
         """Why the code cannot be run in another process than the program; empty if it can."""

@@ -12,6 +12,7 @@ have passed them all. So the tests are counted before the program is asked for a
 | such a statement without a check | none; one, if there are no other tests |
 | a method `test...` of a class of unittest, or a function `test...` | one |
 | a test that the text skips whatever the program is | none |
+| code that no program fails (`empty_tests`) | it is refused before |
 
 Marks are put around the tests inside loops and functions, so that each has a result of its own.
 """

@@ -45,6 +45,7 @@ from verifier_service.code.results_in_judge import (
 from verifier_service.code.returned_values import is_same
 from verifier_service.code.split_tests import MARK
 from verifier_service.code.tests_reading import (
+    NO_TEST,
     AssertsReading,
     BadTests,
     CompiledPart,
@@ -185,7 +186,7 @@ def _run_asserts(program: RemoteProgram, tests: dict[str, Any], journal: Journal
     if reading.total or journal.has_failed:
         return
     if not is_test:
-        raise BadTests("there is no test in it")
+        raise BadTests(NO_TEST)
     journal.add(CodeReason.PASSED)
 
 

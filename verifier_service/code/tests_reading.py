@@ -27,6 +27,8 @@ from verifier_service.code.syntax_tree import walk
 from verifier_service.code.unittest_text import CountedClass
 from verifier_service.code.usual_names import UsualName
 
+NO_TEST = "there is no test in it"
+
 
 class BadTests(Exception):
     """The test code cannot be run, whatever the program is."""
@@ -126,6 +128,8 @@ def read_test_code(tests: Mapping[str, Any]) -> AssertsReading:
         lacks_call = bool(entry_point) and source.defines_uncalled_check()
         if lacks_call:
             source.add_call("check", source.entry_name)
+        if not source.can_fail():
+            raise BadTests(NO_TEST)
         counted = count_tests(source, in_unittest(tests["code"]))
         add_checks(source)
         return _reading_of(source, counted, lacks_call=lacks_call)
