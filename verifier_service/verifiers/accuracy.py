@@ -364,11 +364,16 @@ class Accuracy(SettlingVerifier):
             with_tagged_answer,
         )
         from verifier_service.mathematics.extracted_answer import Extraction  # noqa: PLC0415
-        from verifier_service.mathematics.extraction import extract  # noqa: PLC0415
+        from verifier_service.mathematics.extraction import ANNOUNCED, extract  # noqa: PLC0415
+        from verifier_service.mathematics.leading_verdict import leading_verdict  # noqa: PLC0415
         from verifier_service.mathematics.plain_text import text_key  # noqa: PLC0415
         from verifier_service.mathematics.visible_text import visible_text  # noqa: PLC0415
 
         found = extract(text, self.extract, self.tags)
+        is_announced = found is not None and found.source in ANNOUNCED
+        if "last_expression" in self.extract and not is_announced and _ask_for_verdict(references):
+            verdict = leading_verdict(visible_text(after_reasoning(text) or "", self.tags))
+            found = Extraction("last_expression", (verdict,)) if verdict else found
         if found is not None and found.sentence:
             sentence = text_key(found.sentence)
             if any(sentence == one.key for one in references):
@@ -403,6 +408,14 @@ class Accuracy(SettlingVerifier):
             return Judgement(0.0, AccuracyReason.DIFFERENT, answer.text)
 
         return judge
+
+
+def _ask_for_verdict(references: Sequence[AnswerReading]) -> bool:
+    """Whether each reference is yes or no, or true or false."""
+    from verifier_service.mathematics.values import Words  # noqa: PLC0415
+
+    verdicts = [one.values[:1] for one in references]
+    return all(one in ((Words("yes"),), (Words("no"),)) for one in verdicts)
 
 
 def _with_texts_for_booleans(reference: Mapping[str, Any]) -> Mapping[str, Any]:
