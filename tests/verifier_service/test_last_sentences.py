@@ -11,6 +11,7 @@ import pytest
 from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
 from verifier_service.mathematics.closing_numbers import number_of_subject
+from verifier_service.mathematics.counted_lists import counted_list
 from verifier_service.mathematics.labelled_answers import answers_of_parts, assigned_values
 from verifier_service.mathematics.leading_verdict import leading_verdict
 from verifier_service.mathematics.stated_sentence import main_clause, without_closing_aside
@@ -152,6 +153,12 @@ def test_closing_asides_are_found_in_linear_time(piece: str) -> None:
 @pytest.mark.parametrize("piece", ["x = 5\n", "- $x = 5$\n", "$ * ", "x=5,", "\n"])
 def test_values_of_letters_are_found_in_linear_time(piece: str) -> None:
     assert_linear(assigned_values, piece)
+
+
+@pytest.mark.parametrize("piece", ["5 a: ", "5, ", "5 a and ", ": (", " a"])
+def test_counted_lists_are_found_in_linear_time(piece: str) -> None:
+    assert_linear(counted_list, piece)
+    assert_linear(counted_list, piece, before="5 of them: ", num_characters=400)
 
 
 @pytest.mark.parametrize("piece", ["no ", ", no", "**", "not so", "$x$. "])

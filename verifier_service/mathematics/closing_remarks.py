@@ -61,10 +61,10 @@ _CONTRAST = re.compile(
 )
 # What a total includes, at the end of a line: the `, including 24 minutes at home` of `It takes 204
 # minutes, including 24 minutes at home.`
-_INCLUDED = re.compile(
-    r",\s(?:including|of\swhich)\s"
+INCLUDED = re.compile(
+    r",\sincluding\s"
     r"(?![^\n]*\b(?:or|but|so|not|total|makes?|making|leaves?|leaving|thus|then|remain\w*|left)\b)"
-    r"[^.;:=?\n]{3,120}(?=[.!*]{0,3}\s{0,9}\Z)",
+    r"[^.;:?\n]{3,120}(?=[.!*]{0,3}\s{0,9}\Z)",
     re.IGNORECASE,
 )
 # A computation or the parts of a number in brackets behind it, at the end of a text: the ` (12 per
@@ -96,7 +96,7 @@ def without_remarks(line: str) -> str:
     ('There are 8 (make that 6).', 'It is 7.')
     """
     line = _CHECK.sub("", _IN_BRACKETS.sub("", line))
-    for pattern in (_BRACKETED, _CONTRAST, _INCLUDED):
+    for pattern in (_BRACKETED, _CONTRAST, INCLUDED):
         remark = pattern.search(line)
         if remark is not None and any(map(str.isdigit, line[: remark.start()])):
             line = line[: remark.start()] + line[remark.end() :]

@@ -216,8 +216,8 @@ def lone_values(text: str) -> tuple[str, ...]:
 
 # A line that gives a letter its value: `- $x = -3$`, `**y_1 = \frac{1}{2}**`.
 _ASSIGNED = re.compile(
-    r"(?:[-*•]\s{1,3})?[*$ ]{0,6}(?:\\\()?(?P<equation>(?P<name>[A-Za-z](?:_\{?\w\}?)?)\s?=\s?"
-    r"[-−]?(?:\d[\d.,]{0,20}(?:/\d{1,9})?(?<![.,])|\\[dt]?frac\{\d{1,9}\}\{\d{1,9}\}))"
+    r"(?:[-*•]\s{1,3})?[*$ ]{0,6}(?:\\\()?(?P<name>[A-Za-z](?:_\{?\w\}?)?)\*{0,2}\s?=\s?"
+    r"(?P<value>[-−]?(?:\d[\d.,]{0,20}(?:/\d{1,9})?(?<![.,])|\\[dt]?frac\{\d{1,9}\}\{\d{1,9}\}))"
     r"(?:\\\))?[*$ .,;\\]{0,8}"
 )
 # The end of a line that leads to a list: the `:` of `The solution is:`, of `**Solution:**`.
@@ -242,7 +242,7 @@ def assigned_values(text: str, *, may_have_more: bool = True) -> str:
     ]
     found: dict[str, str] = {}
     while lines and (line := _ASSIGNED.fullmatch(lines[-1])) and line["name"] not in found:
-        found[line["name"]] = line["equation"]
+        found[line["name"]] = f"{line['name']} = {line['value']}"
         lines.pop()
     leads = bool(lines) and may_have_more and _LEADS.search(lines[-1]) is not None
     if len(found) < 2 or (lines and not leads):

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from verifier_service.mathematics.answer_sources import MAX_ANSWER_CHARACTERS
 from verifier_service.mathematics.closing_numbers import MAKES_OPERAND
-from verifier_service.mathematics.closing_remarks import REVISING_WORDS
+from verifier_service.mathematics.closing_remarks import INCLUDED, REVISING_WORDS
 from verifier_service.mathematics.closing_statement import JOINT_WORDS
 from verifier_service.mathematics.delimited_math import DelimitedMath, delimited, without_spans
 from verifier_service.mathematics.denials import (
@@ -106,7 +106,7 @@ _EXCLAIMED = re.compile(r"\d\**!$")
 # of one that leads to a result: `, which gives $y = 3$`, `, so we get $y = 3$`. A contrast is one,
 # too, and so is what the value holds for: ` rather than $6$`, ` for any integer $k$`.
 _ASIDE = re.compile(
-    r",?\s(?:because|since|where|when|as|given|(?<=,\s)(?:attained|achieved|reached|not)"
+    r",?\s(?:because|since|where|when|as|given|(?<=,\s)(?:attained|achieved|reached|not|discarding|rejecting)"
     r"|rather\sthan|instead\sof|as\sopposed\sto|for\s(?:any|all|every|each|some)"
     r"|so\s+we(?!(?:(?!\\\()[^$]){0,200}(?:\$|\\\())"
     r"|which(?=\s+(?:is|are|was|were|occurs?|happens?|holds?|completes?|corresponds?|matches|agrees|lies"
@@ -291,7 +291,7 @@ def _is_list(line: str, spans: Sequence[DelimitedMath]) -> bool:
 
 # A last sentence with its reason first: `Since $x > 0$, we get $x = 5$.`
 _REASON_FIRST = re.compile(
-    r"(?:\A|[.!?]\s|\n)[\s*]{0,4}(?:since|because|as|given)\s"
+    r"(?:\A|[.!?;]\s|\n)[\s*]{0,4}(?:since|because|as|given)\s"
     r"(?![^.!?\n]{0,200}\b(?:cannot|guess|assume|suppose|unsure|unknown|not\ssure)\b|[^.!?\n]{0,200}n['’]t\b)"
     r"(?:[^.!?\n,]|\.(?=\d)){1,120},\s"
     r"(?P<main>(?:so|then|we|it|the|this|that|only|thus|hence|therefore|\$|\\\()[^\n]*)\Z",
@@ -316,7 +316,7 @@ def main_clause(text: str) -> str:
 
 # A word that leads to a result: the `gives` of `$x = 2$ gives $y = 3$`, `因此`.
 _CONCLUDES = re.compile(
-    r"\b(?:giving|gives?|so|thus|hence|therefore|then|yields?|get|is)\b"
+    r"\b(?:giving|gives?|keep|retain|accept|leaving|leaves|so|thus|hence|therefore|then|yields?|get|is)\b"
     r"|因此|所以|从而|于是|解得|可得|[和积差商](?:是|为)|故(?!事|障)|\A[^，,；;。]{0,40}(?:是|为(?!了)|等于)",
     re.IGNORECASE,
 )
@@ -351,6 +351,11 @@ def without_closing_aside(text: str) -> str:
     verified = _VERIFIED.search(text, max(0, len(text) - _MAX_VERIFIED))
     if verified is not None:
         text = text[: verified.start()]
+    included = INCLUDED.search(text, max(0, len(text) - _MAX_ATTAINED))
+    if included is not None and _COUNTS.search(
+        text, max(0, included.start() - 60), included.start()
+    ):
+        text = text[: included.start()]
     rejected = _REJECTED.search(text, max(0, len(text) - _MAX_ATTAINED))
     if rejected is not None and _ENDS_WITH_VALUE.search(text, 0, rejected.start()):
         text = text[: rejected.start()].rstrip()
@@ -367,6 +372,8 @@ _VERIFIED = re.compile(
     r"|≠|\\ne|n['’]t|\\boxed))[^\n]{1,200}\Z",
     re.IGNORECASE,
 )
+# A number with what it counts at the end of a text: `5 real roots`.
+_COUNTS = re.compile(r"(?<![\w.])\d[\d,]{0,12}(?:\s[a-z]{1,15}){1,3}\Z")
 # The end of mathematics or of a number, perhaps with its unit: `$5$`, `12 square meters`.
 _ENDS_WITH_VALUE = re.compile(r"[\d$)}][*_]{0,3}(?:\s[A-Za-z]{1,12}){0,2}[*_]{0,3}\s{1,3}\Z")
 
