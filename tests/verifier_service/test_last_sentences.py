@@ -11,8 +11,10 @@ import pytest
 from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
 from verifier_service.mathematics.closing_numbers import number_of_subject
-from verifier_service.mathematics.labelled_answers import answers_of_parts
-from verifier_service.mathematics.stated_sentence import main_clause
+from verifier_service.mathematics.counted_lists import counted_list
+from verifier_service.mathematics.labelled_answers import answers_of_parts, assigned_values
+from verifier_service.mathematics.leading_verdict import leading_verdict
+from verifier_service.mathematics.stated_sentence import main_clause, without_closing_aside
 from verifier_service.verifiers.accuracy import Accuracy
 
 CHAIN = "x &= 2 + 3 \\\\\n&= 5"
@@ -138,6 +140,30 @@ def test_the_last_sentence_gives_its_value(reference: str, text: str, score: int
 @pytest.mark.parametrize("piece", ["Since $x$ ", "as given ", "$5$, ", ". Since, "])
 def test_main_clauses_are_found_in_linear_time(piece: str) -> None:
     assert_linear(main_clause, piece)
+
+
+@pytest.mark.parametrize(
+    "piece", [", attained at $x$ ", "(the root $x$ is ", "5. Check: $5$ ", " is $5$", "$", " "]
+)
+def test_closing_asides_are_found_in_linear_time(piece: str) -> None:
+    assert_linear(without_closing_aside, piece)
+    assert_linear(without_closing_aside, piece, before="It is $5$, attained at ")
+
+
+@pytest.mark.parametrize("piece", ["x = 5\n", "- $x = 5$\n", "$ * ", "x=5,", "\n"])
+def test_values_of_letters_are_found_in_linear_time(piece: str) -> None:
+    assert_linear(assigned_values, piece)
+
+
+@pytest.mark.parametrize("piece", ["5 a: ", "5, ", "5 a and ", ": (", " a"])
+def test_counted_lists_are_found_in_linear_time(piece: str) -> None:
+    assert_linear(counted_list, piece)
+    assert_linear(counted_list, piece, before="5 of them: ", num_characters=400)
+
+
+@pytest.mark.parametrize("piece", ["no ", ", no", "**", "not so", "$x$. "])
+def test_leading_verdicts_are_found_in_linear_time(piece: str) -> None:
+    assert_linear(leading_verdict, piece, before="Yes. ")
 
 
 @pytest.mark.parametrize("piece", ["(1) 2\n", "\n", "** ", "(1)"])

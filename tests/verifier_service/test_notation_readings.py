@@ -794,6 +794,56 @@ CASES = [
     (r"\frac{\pi}{3}+2k\pi", [], [r"-\frac{\pi}{3}+2k\pi"]),
     (r"-\frac{\pi}{3}+2k\pi", [r"\frac{5\pi}{3}+2n\pi"], []),
     ("kx", [], ["nx"]),
+    # A minus before letters that name a unit is no hyphen.
+    (r"\frac{mg}{k}", ["mg/k"], [r"-\frac{mg}{k}", r"\frac{-mg}{k}", r"\frac{mg}{-k}", "-mg/k"]),
+    ("ms/t", [r"\frac{ms}{t}"], ["-ms/t"]),
+    (r"\text{co-op}", [r"\text{coop}"], [r"\text{co-opt}"]),
+    # An integer or a parameter that both sides declare may have any name.
+    (
+        r"n = 3k, k \in \mathbb{Z}",
+        [r"n = 3m, m \in \mathbb{Z}", r"n = 3t \text{ for any integer } t"],
+        [r"n = 6m, m \in \mathbb{Z}", r"n = 3m + 1, m \in \mathbb{Z}", r"n = 3m, m \in \mathbb{N}"],
+    ),
+    (r"3k+1, k \in \mathbb{Z}", [r"3n-2, n \in \mathbb{Z}"], [r"3n-1, n \in \mathbb{Z}", "3n+1"]),
+    (
+        r"(t, 2t, -t), t \in \mathbb{R}",
+        [r"(s, 2s, -s), s \in \mathbb{R}"],
+        [r"(s, 2s, s), s \in \mathbb{R}", r"(s, 2s, -t), s \in \mathbb{R}", "(s, 2s, -s)"],
+    ),
+    # Arbitrary constants with numbers may be exchanged; two capacitances may not.
+    (
+        r"y = C_1\cos x + C_2\sin x",
+        [r"y = C_1\sin x + C_2\cos x"],
+        [r"y = C_1\sin x + C_1\cos x", r"y = C_1\sin 2x + C_2\cos x"],
+    ),
+    (r"y = e^x(C_1+C_2x)", [r"y = (C_1x+C_2)e^x"], [r"y = (C_1x+C_1)e^x"]),
+    (r"\frac{C_1}{C_1+C_2}x", [], [r"\frac{C_2}{C_1+C_2}x"]),
+    (
+        r"\frac{x^3}{3}+C",
+        [r"\frac{x^3+C}{3}", r"\frac13(x^3+C)"],
+        [r"\frac{x^3+Cx}{3}", r"\frac{x^2+C}{3}"],
+    ),
+    # Names of a derivative.
+    (
+        "f'(x) = 3x^2-4x",
+        [r"\frac{dy}{dx} = 3x^2-4x", r"\frac{d}{dx} f(x) = 3x^2-4x", "y' = 3x^2-4x"],
+        ["y = 3x^2-4x", "y'' = 3x^2-4x", "f(x) = 3x^2-4x", r"\frac{d}{dx} f(x) = 3x^2+4x"],
+    ),
+    # Domains as people write them.
+    (
+        r"\mathbb{R}\setminus\{-1,1\}",
+        [r"x \ne -1, 1", r"\text{all real numbers except 1 and } -1"],
+        [r"x \ne -1", r"x \ne -1, 2", r"\text{all real numbers except 1 and } 2", "-1, 1"],
+    ),
+    (
+        r"(2,\infty)",
+        [r"\text{all real numbers greater than } 2"],
+        [
+            r"\text{all real numbers greater than or equal to } 2",
+            r"\text{all real numbers less than } 2",
+        ],
+    ),
+    ("2:3:5", ["2 to 3 to 5"], ["3 to 2 to 5", "2 to 3"]),
 ]
 
 

@@ -26,6 +26,7 @@ RIGHT = [
     "**B** - none of the other answers make sense.",
     "None of the options except B is correct, so B.",
     "Correct option:\n\n**B. tin**\n\n**A. lead** is too heavy.",
+    "**B. tin**\n\nExplanation: the metal is light, so A is wrong.",
 ]
 NOT_CHOSEN = [
     f"Let's analyze each option:{LIST}\n\nI cannot decide.",
@@ -40,6 +41,9 @@ NOT_CHOSEN = [
     "The answer is A. Other options are: B",
     "The answer is A. Other options: B",
     "Therefore, none of these options (A) is correct.",
+    "**A. lead**\n\nActually, B is lighter.",
+    "**A. lead** is wrong.\n\nExplanation: the metal is light.",
+    "A. lead\nB. tin\n\nExplanation: the metal is light.",
 ]
 
 

@@ -38,6 +38,7 @@ from verifier_service.verifiers.accuracy import Accuracy
         ("500", r"500 \text{ gross}", r"\$500 \text{ gross}"),
         # False chains, and chains that are rounded or true.
         (r"\frac{17}{3}", r"\frac{17}{3} \approx 9", r"\frac{17}{3} \approx 6"),
+        ("149", r"149 \approx 148", r"149 \approx 150"),
         ("5", r"5 \equiv 6", r"f(x) \equiv 5"),
         ("6", "5 := 6", "x := 6"),
         ("z", "x = y = z", "(z)"),

@@ -17,6 +17,7 @@ from verifier_service.mathematics.denials import (
 from verifier_service.mathematics.extracted_answer import Extraction
 from verifier_service.mathematics.labelled_answers import (
     answers_of_parts,
+    assigned_values,
     labelled_answers,
     repeated_answers,
 )
@@ -88,6 +89,8 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     behind = text[position:].lstrip(" *:\n\t")
     if behind[:1] in "(（" and (parts := answers_of_parts(behind, may_have_more=False)):
         return Extraction("answer_phrase", (parts,))
+    if assigned := assigned_values(behind, may_have_more=False):
+        return Extraction("answer_phrase", (assigned,))
     if len(listed := listed_behind(text, position)) > 1:
         return Extraction("answer_phrase", listed)
     rest = _rest_behind(text, position)

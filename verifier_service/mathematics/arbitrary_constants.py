@@ -15,6 +15,7 @@ from verifier_service.mathematics.expressions import (
     Expression,
     Number,
     Power,
+    Product,
     Sum,
     Symbol,
     difference,
@@ -34,6 +35,8 @@ def with_same_parameters(left: Expression, right: Expression) -> Iterator[Expres
     """The right side with its arbitrary integers or constants named as on the left side."""
     only_left = sorted(variables(left) - variables(right))
     only_right = sorted(variables(right) - variables(left))
+    if not only_left and not only_right:
+        yield from _with_exchanged_constants(left, right)
     if not 0 < len(only_left) == len(only_right) <= _MAX_PARAMETERS:
         return
     names = {*only_left, *only_right}
@@ -52,6 +55,38 @@ def with_same_parameters(left: Expression, right: Expression) -> Iterator[Expres
             yield substitute(
                 right, {old: Symbol(new) for old, new in zip(only_right, order, strict=True)}
             )
+
+
+# The name of one of several arbitrary constants: `C_1`, `c_2`.
+_NUMBERED_CONSTANT = re.compile(r"[CcKk]_\w")
+
+
+def _with_exchanged_constants(left: Expression, right: Expression) -> Iterator[Expression]:
+    """The right side with its numbered constants in another order: `C_2 e^x + C_1`.
+
+    They must multiply functions of one variable: capacitances stand in a quotient, `C_1/(C_1+C_2)`.
+    """
+    names = sorted(filter(_NUMBERED_CONSTANT.fullmatch, variables(right)))
+    others = variables(right) - set(names)
+    if not 1 < len(names) <= _MAX_PARAMETERS or len(others) != 1 or not others <= _INTEGRATED:
+        return
+    if all(_only_multiplies(one, frozenset(names)) for one in (left, right)):
+        for order in permutations(names):
+            yield substitute(
+                right, {old: Symbol(new) for old, new in zip(names, order, strict=True)}
+            )
+
+
+def _only_multiplies(expression: Expression, names: frozenset[str]) -> bool:
+    """Whether symbols stand in sums and products alone, in no power and in no function."""
+    if not names & variables(expression):
+        return True
+    if isinstance(expression, Sum):
+        return all(_only_multiplies(one, names) for one in expression.terms)
+    if isinstance(expression, Product):
+        with_names = [one for one in expression.factors if names & variables(one)]
+        return len(with_names) == 1 and _only_multiplies(with_names[0], names)
+    return isinstance(expression, Symbol)
 
 
 def differ_by_a_constant(left: Expression, right: Expression) -> bool:
@@ -82,6 +117,7 @@ _INTEGRATED = frozenset({"x", "y", "t", "u", "s", "theta"})
 
 def _without_added_constant(expression: Expression) -> Expression | None:
     """The other terms of a sum with an arbitrary constant; None for any other expression."""
+    expression = _multiplied_out(expression)
     if not isinstance(expression, Sum):
         return None
     others = [
@@ -90,6 +126,25 @@ def _without_added_constant(expression: Expression) -> Expression | None:
     function = Sum(tuple(others))
     is_sum = len(others) == len(_terms(expression)) - 1 > 0
     return function if is_sum and not _ADDED & variables(function) else None
+
+
+def _multiplied_out(expression: Expression) -> Expression:
+    """A sum whose constant a number multiplies, with its other terms multiplied: `(x^3 + C)/3`.
+
+    The constant itself stays, since any multiple of it is as arbitrary.
+    """
+    if not isinstance(expression, Product):
+        return expression
+    sums = [one for one in expression.factors if isinstance(one, Sum)]
+    numbers = tuple(one for one in expression.factors if not variables(one))
+    if len(sums) != 1 or len(numbers) != len(expression.factors) - 1:
+        return expression
+    return Sum(
+        tuple(
+            one if isinstance(one, Symbol) and one.name in _ADDED else Product((*numbers, one))
+            for one in _terms(sums[0])
+        )
+    )
 
 
 def _terms(expression: Expression) -> list[Expression]:

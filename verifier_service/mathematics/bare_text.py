@@ -64,8 +64,10 @@ def is_bare(text: str) -> bool:
 _DIGIT = re.compile(r"\d")
 
 
-# A word, or the pronoun before a verb: the `I` of `I get 42`.
-_WORD_OR_I = re.compile(r"[A-Za-z]{2,}|(?<![A-Za-z])I(?=\s+[a-z]{2})")
+# A word, the pronoun before a verb, a verb in short: the `I` of `I get 42`, the `'s` of `She's 7`.
+_WORD_OR_I = re.compile(
+    r"[A-Za-z]{2,}|(?<![A-Za-z])I(?=\s+[a-z]{2})|(?<=[a-z])['’](?:s|d|re|ve|ll)(?=\s)"
+)
 
 
 def _leads_to_a_number(text: str) -> bool:

@@ -96,7 +96,7 @@ _NUMBERS_BEFORE = re.compile(
 MAKES_OPERAND = re.compile(
     r"(?:(?:(?<![A-Za-z])[a-z]|[)\]²³])\s?[+*×·÷^]\s?|[-−√]\(|√|\b(?:sqrt|log|ln)[ (]"
     r"|\b(?:twice|thrice|half(?:\s+of)?|double|triple|mod|modulo|plus|divi(?:ded|sion)\s+by|multiplied\s+by"
-    r"|(?:reciprocal|inverse|opposite|negative|logarithm)\s+of"
+    r"|(?:reciprocal|inverse|opposite|negative|logarithm)\s+of|\ba\s+(?:multiple|divisor|factor)\s+of"
     r"|(?:square|cube)(?:\s+root)?\s+of|power\s+of|[\d$]\s+(?:times|over|by|minus)"
     r"|(?:needs?|takes?|(?<!from )(?:about|approximately|around|roughly)|(?:ranges?|varies)\s+from)"
     r"\s+[$€£]?\d[\d,.]{0,12}\s+to)"
@@ -378,13 +378,15 @@ _NO_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 
+_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_ONES = "one|two|three|four|five|six|seven|eight|nine"
 _SMALL_NUMBER = f"(?:{'|'.join(word for word, value in NUMBER_WORDS.items() if 0 < value <= 20)})"
 # A sentence that says how many things there are, and perhaps which: `So there are 4 queries with a
 # value lower than 0.50.`, `After the third day, there was a total of four people left.`
 _THERE_IS = re.compile(
     r"(?:(?P<before>[A-Za-z][A-Za-z'’ ]{0,120}),?\s+)?there\s+(?:is|are|was|were|will\s+be)\s+"
     r"(?:(?:a\s+total\s+of|exactly|only)\s+)?\*{0,2}"
-    rf"(?P<value>\d[\d,]{{0,12}}(?:\.\d{{1,9}})?|{_SMALL_NUMBER})\*{{0,2}}"
+    rf"(?P<value>\d[\d,]{{0,12}}(?:\.\d{{1,9}})?|(?:{_TENS})(?:-(?:{_ONES}))?|{_SMALL_NUMBER})\*{{0,2}}"
     r"(?P<rest>(?:\s+(?!(?:or|and|to|per|out|times|more|less|fewer|than|plus|minus|percent|hundred"
     r"|thousand|million|half|dozen|point)\b)[A-Za-z'’]+){1,4}\b[^\n]{0,300})",
     re.IGNORECASE,
@@ -398,9 +400,22 @@ _BOUND = re.compile(
     re.IGNORECASE,
 )
 
+# The number of some among all: the `12` of `This means that 12 of the 30 students play chess.`
+_SOME_OF_ALL = re.compile(
+    r"(?:[A-Za-z'’,]{1,20}\s){0,9}\*{0,2}(?P<value>\d[\d,]{0,12})\*{0,2}\s(?:out\s)?of\s"
+    r"(?:the|these|those|his|her|their|its|all)\s\d[\d,]{0,12}(?P<rest>(?:\s[A-Za-z'’]{1,20}){2,20})\.?"
+)
+
 
 def _number_there_is(sentence: str) -> str | None:
-    """The number of things that a sentence says there are; None where it has another number."""
+    """The number of things that a sentence says there are; None where it has another number.
+
+    >>> _number_there_is("So there are 4 boys."), _number_there_is("4 of the 9 boys can swim.")
+    ('4', '4')
+    """
+    if (some := _SOME_OF_ALL.fullmatch(sentence.strip("* "))) is not None:
+        unsettled = _UNSETTLED.search(sentence) or _NO_SUBJECT.search(some["rest"])
+        return None if unsettled else some["value"]
     match = _THERE_IS.fullmatch(sentence.strip("* "))
     if match is None or _UNSETTLED.search(match["before"] or ""):
         return None
@@ -410,8 +425,14 @@ def _number_there_is(sentence: str) -> str | None:
     return None if _OTHER_NUMBER.search(others) else match["value"]
 
 
-# The place of what is counted, at the end of a sentence: ` on 3 branches.`
-_WHERE_THEY_ARE = re.compile(r"\s(?:in|on|inside)\s\d{1,9}(?:\s[A-Za-z]{2,20}){1,3}\.?\Z")
+# The place of what is counted, at the end of a sentence, the number that it divides, or what there
+# are ways to do: ` on 3 branches.`, ` divisors of 12.`, ` ways to choose 2 items from 4.`
+_WHERE_THEY_ARE = re.compile(
+    r"\s(?:in|on|inside)\s\d{1,9}(?:\s[A-Za-z]{2,20}){1,3}\.?\Z"
+    r"|\b(?:divisors|factors|multiples)\sof\s\d{1,9}\.?\Z"
+    r"|\b(?:ways?|arrangements?|combinations?|permutations?|subsets?|possibilities|outcomes|choices)\s"
+    r"(?:to|of|for|from|when)\s[^,;:=\n]{1,120}\Z"
+)
 
 # Words before such a number that leave open whether there are so many.
 _UNSETTLED = re.compile(
@@ -428,7 +449,9 @@ _LEFT = re.compile(
     r"\s+(?:(?:left|remaining|remain)\s+(?:from|of|out\s+of)\s+(?:the|his|her|their|its|an?)\s+"
     r"(?:initial|original|starting|total(?:\s+of)?)\s+\d[\d,]*(?:\s+[a-z]+){0,3}"
     r"|(?:of|out\s+of)\s+(?:the|his|her|their|its)\s+(?:initial|original)\s+\d[\d,]*(?:\s+[a-z]+){0,3}?"
-    r"\s+(?:are\s+left|remain|left))\.?",
+    r"\s+(?:are\s+left|remain|left)"
+    r"|(?:left|remaining)(?:\s+over)?\s+after\s"
+    r"(?![^\n]*\b(?:so|which|then|but|or|leaving|leaves|total\w*|not|answer|if|has|have|is|are)\b)[^=?\n]{1,200})\.?",
     re.IGNORECASE,
 )
 
@@ -503,8 +526,8 @@ LEADS_TO_LIST = re.compile(
     re.IGNORECASE,
 )
 
-# The text between two numbers of a list: `, `, ` and `, `, and x = `.
-_LISTED = re.compile(r"(?:[,;&]|(?:,\s*)?and)(?:\s*[a-z]\s?=)?", re.IGNORECASE)
+# The text between two numbers of a list: `, `, `° and `, `, and x = `.
+_LISTED = re.compile(r"°?\s*(?:[,;&]|(?:,\s*)?and)(?:\s*[a-z]\s?=)?", re.IGNORECASE)
 
 
 def listed_at_end(line: str, numbers: Sequence[re.Match[str]]) -> list[re.Match[str]]:
@@ -538,6 +561,15 @@ _PLANS = re.compile(
     r"|(?:how|what|which|where|when|why)\b[^?\n]{1,200}\?\W{0,4}\Z)",
     re.IGNORECASE,
 )
+# A sentence that only repeats what the problem gives: `We are given that $r = 6$.`, `Given: radius
+# 6.`, `Given $r=6$, find the area.`
+_IS_PREMISE = re.compile(
+    r"[\s*_>#-]{0,9}(?:we\s+(?:are|were)\s+given\b(?:(?!\b(?:so|thus|hence|therefore)\b)[^,;\n=]){0,100}"
+    r"|given(?::[^,;\n=]{1,60}|\s+(?:that\s+)?(?=\$?[A-Za-z](?:_\w)?\s?=)[^,;\n=]{1,9}))"
+    r"(?:=[^,;\n=]{1,40})?"
+    r"(?:,\s+(?:find|compute|determine|calculate|evaluate)\b[^\n=]{0,200})?",
+    re.IGNORECASE,
+)
 # A word or sign with which a sentence comes to a result, or a second clause.
 _COMES_TO = re.compile(
     r"\b(?:so|then|thus|hence|therefore|get|gets|obtain|gives?|giving|yields?|is|are|equals?|makes?|to\s+be|that"
@@ -554,6 +586,8 @@ def plans(sentence: str) -> bool:
     >>> plans("Let $x = 6$, so $y = 7$."), plans("Now we find 5 + 6 = 11.")
     (False, False)
     """
+    if _IS_PREMISE.fullmatch(sentence):
+        return True
     beginning = _PLANS.match(sentence)
     if beginning is None:
         return False

@@ -39,6 +39,8 @@ _PARTS_IN_BRACKETS = (
     r"|\d{1,9}\s(?:(?:[a-z]{1,12}\s)?(?:from|for|of|in|on|per|by|at)\s)?(?:each|every)(?:\s[a-z]{1,15}){0,2}"
     r"|\d{1,9}(?:\s[a-z]{1,15}){1,2}(?:,\s\d{1,9}(?:\s[a-z]{1,15}){1,2}){0,5}"
     r",?\sand\s\d{1,9}(?:\s[a-z]{1,15}){1,2}"
+    r"|\d{1,9}(?:\s[a-z]{1,15}){1,2}(?:\s[×x*·+÷/]\s\d{1,9}(?:\s[a-z]{1,15}){1,2}){1,5}"
+    r"|\d{1,9}\s(?:[a-z]{1,12}\s)?per\s[a-z]{1,15}"
 )
 # A remark in brackets at the end of a line: the ` (3 shirts and 2 pants)` of `6 outfits (3 shirts
 # and 2 pants).` None that offers, rounds or revises a value, or names a base.
@@ -57,12 +59,36 @@ _CONTRAST = re.compile(
     r"(?:\s(?:as|like)\b(?:\s[^\d\s,]{1,30}){0,12})?(?=[.!]?\s{0,9}\Z)",
     re.IGNORECASE,
 )
+# What a total includes, at the end of a line: the `, including 24 minutes at home` of `It takes 204
+# minutes, including 24 minutes at home.`
+INCLUDED = re.compile(
+    r",\sincluding\s"
+    r"(?![^\n]*\b(?:or|but|so|not|total|makes?|making|leaves?|leaving|thus|then|remain\w*|left)\b)"
+    r"[^.;:?\n]{3,120}(?=[.!*]{0,3}\s{0,9}\Z)",
+    re.IGNORECASE,
+)
+# A computation or the parts of a number in brackets behind it, at the end of a text: the ` (12 per
+# wall)` of `24 (12 per wall)`.
+_PARTS_BEHIND = re.compile(
+    rf"(?<=[\w%$*])\s\((?![^()]*\b(?:{REVISING_WORDS})\b)(?:{_PARTS_IN_BRACKETS})\)[.!*]{{0,3}}\s{{0,9}}\Z",
+    re.IGNORECASE,
+)
+
+
+def without_parts(line: str) -> str:
+    """A line without the parts of its number in brackets at its end.
+
+    >>> without_parts("24 (12 per wall)"), without_parts("24 (mod 7)")
+    ('24', '24 (mod 7)')
+    """
+    return _PARTS_BEHIND.sub("", line, count=1)
 
 
 def without_remarks(line: str) -> str:
     """A line without remarks behind its last sentence or in the end of that.
 
-    They are a sentence in brackets, a check by arithmetic, brackets behind a number, a contrast.
+    They are a sentence in brackets, a check by arithmetic, brackets behind a number, a contrast,
+    and what a total includes.
 
     >>> without_remarks("There are 6 outfits (3 shirts and 2 pants).")
     'There are 6 outfits.'
@@ -70,7 +96,7 @@ def without_remarks(line: str) -> str:
     ('There are 8 (make that 6).', 'It is 7.')
     """
     line = _CHECK.sub("", _IN_BRACKETS.sub("", line))
-    for pattern in (_BRACKETED, _CONTRAST):
+    for pattern in (_BRACKETED, _CONTRAST, INCLUDED):
         remark = pattern.search(line)
         if remark is not None and any(map(str.isdigit, line[: remark.start()])):
             line = line[: remark.start()] + line[remark.end() :]

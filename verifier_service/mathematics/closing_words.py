@@ -91,6 +91,8 @@ _AGAINST_NO = re.compile(
 )
 # The space between two sentences.
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+")
+# The verb of a sentence in short: the `It's` of `It's Paris.`
+_IN_SHORT = re.compile(r"^((?:so,?\s)?(?:it|that|this))['’]s\b", re.IGNORECASE)
 # Mathematics whose content does not matter: `$x^2 = -1$`.
 _MATHEMATICS = re.compile(r"\$[^$]+\$|\\\((?:(?!\\\)).)*\\\)")
 # A thing in front of its formula: the `equation $` of `the equation $x^2 = -1$ has no solution`.
@@ -114,11 +116,11 @@ def stated_words(line: str) -> str | None:
     line = line.strip(" \t*_")
     if not line or len(line) > MAX_CHARACTERS or line.endswith("?"):
         return None
-    named = _with_named_mathematics(line)
+    named = _with_named_mathematics(line := _IN_SHORT.sub(r"\1 is", line))
     if named is None:
         return None
     if (verdict := _YES_OR_NO.match(named)) is not None:
-        return _yes_or_no(verdict, named[verdict.end() :])
+        return yes_or_no(verdict, named[verdict.end() :])
     if any(map(str.isdigit, _FORMULA.sub("", named))):
         return None
     sentences = _BETWEEN_SENTENCES.split(named)
@@ -141,7 +143,8 @@ def _with_named_mathematics(line: str) -> str | None:
     return None if "$" in rest or "\\" in rest else line[: formulas[0].start()] + rest.lstrip()
 
 
-def _yes_or_no(verdict: re.Match[str], rest: str, doubt: re.Pattern[str] = DOUBT) -> str | None:
+def yes_or_no(verdict: re.Match[str], rest: str, doubt: re.Pattern[str] = DOUBT) -> str | None:
+    """`Yes` or `No`, by the group `yes` of a verdict; None where the rest is against it."""
     against = _AGAINST_YES if verdict["yes"] else _AGAINST_NO
     possible = _POSSIBLE if verdict["yes"] else _NOT_POSSIBLE
     if against.search(rest) or doubt.search(possible.sub("", rest)):
@@ -170,7 +173,7 @@ def announced_verdict(statement: str) -> str | None:
     """
     verdict = _YES_OR_NO.match(statement)
     rest = "" if verdict is None else statement[verdict.end() :]
-    return _yes_or_no(verdict, rest, _HALF) if verdict and rest else None
+    return yes_or_no(verdict, rest, _HALF) if verdict and rest else None
 
 
 def _answer_of(sentence: str, *, may_be_any: bool) -> str | None:

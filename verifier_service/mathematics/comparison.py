@@ -283,7 +283,7 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
         left.chemistry, right.chemistry
     ):
         return True
-    if _same_family(left, right):
+    if _same_family(left, right) or _same_renamed(left, right, rules):
         return True
     if same_series(left.text, right.text, rules.tolerance):
         return True
@@ -490,7 +490,26 @@ def _same_family(left: AnswerReading, right: AnswerReading) -> bool:
         value.name for one in (left, right) for value in one.values if isinstance(value, Named)
     }
     one, other = (side.expression for side in sides if isinstance(side, Quantity))
-    return len(names) < 2 and same_family(one, other)
+    are_declared = left.condition == right.condition == "integer"
+    return len(names) < 2 and same_family(one, other, are_declared=are_declared)
+
+
+# The letter that the end of an answer declares: the `t` of `(t, 2t), t \in \mathbb{R}`.
+_DECLARED = re.compile(
+    r"[^A-Za-z\\](?P<name>[a-z])\s?(?:\\in(?![a-z])|∈)\s?(?:\\math(?:bb|bf|rm)\s?\{?\s?)?[ZRNQℤℝℕℚ]\W{0,5}\Z"
+)
+
+
+def _same_renamed(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool:
+    """Whether the sides are equal with one name for the letter that the end of each declares."""
+    declared = [_DECLARED.search(one.text, max(0, len(one.text) - 40)) for one in (left, right)]
+    if declared[0] is None or declared[1] is None:
+        return False
+    new, old = (one["name"] for one in declared if one)
+    renamed = re.sub(rf"(?<![A-Za-z\\]){old}(?![A-Za-z])", new, right.text)
+    if new == old or new in _letters_of(right.text) or old in _letters_of(renamed):
+        return False
+    return same_answer(left, read_answer(renamed), rules) is True
 
 
 def _is_measured(one: AnswerReading) -> bool:

@@ -155,7 +155,9 @@ _MISTAKEN = re.compile(
 _OPEN_BEHIND = re.compile(
     r"(?<!,)[$*)]{0,4}(?:[ ][a-z]{2,12})?[ ](?:or[ ](?:less|fewer|above|below|over|under|greater"
     r"|higher|lower|more(?![ ](?:precisely|exactly|simply|generally))|so(?=[.!*]|$))"
-    r"|and[ ](?:more|up)(?=[.!*]|$))\b(?![ ]than\b)",
+    r"|and[ ](?:more|up)(?=[.!*]|$))\b(?![ ]than\b)"
+    r"|[$*)]{0,4}[ ]would[ ](?:then[ ])?be[ ](?:the|an?|our|correct|right)\b"
+    r"[^.\n]{0,60}\b(?:if|unless|had|were)\b",
     re.IGNORECASE,
 )
 # Words before a number whose bound is the value: the `needs ` of `She needs 42 or more points.`
@@ -170,10 +172,13 @@ _DENYING = re.compile(
     r"(?:\b(?:not|never|nicht|niet|не|cannot|isn|doesn|neither|nor|rather[ ]+than|instead[ ]+of"
     r"|anything[ ]+but|other[ ]+than|except|exclud(?:e|es|ed|ing)|rul(?:e|es|ed|ing)[ ]+out"
     r"|reject(?:s|ed|ing)?|discard(?:s|ed|ing)?)"
-    r"|n['’]t|\b(?:wrong|incorrect|false)[ ]+(?:answer|value|result|solution)[ ]*(?:is|:|=)?"
+    r"|n['’]t|\b(?:no[ ]+(?:es|son)|non[ ]+(?:è|sono)|n[ãa]o[ ]+(?:é|são)|n['’]est[ ]+pas"
+    r"|ne[ ]+vaut[ ]+pas)"
+    r"|\b(?:wrong|incorrect|false)[ ]+(?:answer|value|result|solution)[ ]*(?:is|:|=)?"
     r"|\bdoubt[ ]+(?:that[ ]+)?(?:it|this|the[ ]+answer)[ ]+(?:is|equals)|不是|不等于"
     r"|≠|\\(?:neq?|neg|lnot|not[ ]*=)(?![a-zA-Z]))"
-    r"(?:[ ]+(?:be|equal|is|equals|to|the|number|value|answer|option|t|likely|really)){0,4}"
+    r"(?:[ ]+(?:be|equal|is|equals|to|the|number|value|answer|option|t|likely|really|igual|égale?"
+    r"|uguale|a|à)){0,4}"
     r"\W{0,6}$",
     re.IGNORECASE,
 )

@@ -18,6 +18,12 @@ _FIRST = re.compile(
 )
 
 
+# The derivative of a function by the letter of its argument: `\\frac{d}{dx} f(x) =`.
+_OF_FUNCTION = re.compile(
+    rf"\\[dt]?frac\s?\{{\s?{_D}\}}\s?\{{\s?{_D}([a-zA-Z])\s?\}}\s{{0,3}}([a-zA-Z])\s?\(\s?\1\s?\)(?=\s{{0,3}}=)"
+)
+
+
 def with_primes(text: str) -> str:
     r"""The text with primes for its derivatives.
 
@@ -26,6 +32,7 @@ def with_primes(text: str) -> str:
     """
     if "d" not in text or ("/" not in text and "frac" not in text):
         return text
+    text = _OF_FUNCTION.sub(r"\2'(\1)", text)
     text = _SECOND.sub(lambda one: f"{one[1] or one[3]}''", text)
     return _FIRST.sub(lambda one: f"{one[1] or one[3]}'", text)
 

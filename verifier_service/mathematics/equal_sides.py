@@ -114,7 +114,7 @@ def constants(left: list[Token], right: list[Token]) -> Constants | None:
 
 
 def are_far_apart(sides: Constants | None) -> bool:
-    """Whether constants differ by more than rounding: those of `5 ≈ 6`, but not of `17/3 ≈ 6`."""
+    """Whether constants differ by more than rounding: those of `12 ≈ 13`, but not of `17/3 ≈ 6`."""
     if sides is None:
         return False
     try:
@@ -122,9 +122,16 @@ def are_far_apart(sides: Constants | None) -> bool:
     except (Undefined, Unreadable):
         return False
     other = sides[1]
+    if all(isinstance(side, Number) and _is_counted(side) for side in sides):
+        return sides[0] != other
     places = other.decimals or 0 if isinstance(other, Number) else 0
     is_beyond_places = bool(abs(one - value) >= 10.0**-places)
     return is_beyond_places and _are_rough(one, value)
+
+
+def _is_counted(number: Number) -> bool:
+    """Whether a whole number is written to its last place, as 13 is, but not 150."""
+    return number.decimals is None and number.value.denominator == 1 and bool(number.value % 10)
 
 
 def _are_rough(one: Any, other: Any) -> bool:

@@ -44,7 +44,7 @@ from verifier_service.mathematics.other_questions import (
 )
 from verifier_service.mathematics.plain_text import text_command_arguments
 from verifier_service.mathematics.short_statements import short_statement
-from verifier_service.mathematics.stated_sentence import sentence_math
+from verifier_service.mathematics.stated_sentence import sentence_math, without_closing_aside
 from verifier_service.mathematics.visible_text import visible_text
 from verifier_service.mathematics.withdrawn_answers import (
     is_denied_later,
@@ -111,10 +111,10 @@ def _with_note(text: str, sources: Sequence[Source], tags: Sequence[str]) -> Ext
             values = tuple(one.value for one in cases)
             return Extraction(source, values, position=len(main))
     found = _first(main, sources, tags)
-    if main != text and (found is None or found.source not in _ANNOUNCED):
+    if main != text and (found is None or found.source not in ANNOUNCED):
         # The note holds the tag, the box or the phrase that the text before it lacks.
         in_note = _first(text, sources, tags)
-        if found is None or (in_note is not None and in_note.source in _ANNOUNCED):
+        if found is None or (in_note is not None and in_note.source in ANNOUNCED):
             found = in_note
     elif main != text and found is not None and len(found.statements) == 1:
         other = other_announced(text, len(main), found.statements[0])
@@ -168,11 +168,11 @@ def _first(text: str, sources: Sequence[Source], tags: Sequence[str]) -> Extract
         if found is not None:
             return found
         if source == "answer_phrase":
-            text = behind_disowned(text)
+            text = without_closing_aside(behind_disowned(text))
     return None
 
 
-_ANNOUNCED: frozenset[Source] = frozenset({"answer_tag", "boxed", "hashes", "answer_phrase"})
+ANNOUNCED: frozenset[Source] = frozenset({"answer_tag", "boxed", "hashes", "answer_phrase"})
 """Sources whose answers are said to be answers."""
 
 

@@ -45,7 +45,8 @@ _BEGINS = r"(?:\A|\n|[.!?;]{1,3}[ ]{1,3}|\()[\s*_>#(-]{0,6}"
 # The end of a clause, perhaps behind a unit: ` cm.`, `**`, `, if you count zero`.
 _ENDS = (
     r"(?:[ ](?!(?:more|less|fewer|times|percent|plus|minus|or|and|is|was)\b)[a-z]{1,12}){0,2}"
-    rf"{_BOLD}\)?(?=[ \t]{{0,9}}(?:[.!?;\n)]|\Z)|,[ ](?:if|when|unless|depending|in[ ]case)\b)"
+    rf"{_BOLD}\)?(?=[ \t]{{0,9}}(?:[!?;\n)]|\.(?!\d)|\Z)"
+    r"|,[ ](?:if|when|unless|depending|in[ ]case)\b)"
 )
 _ARTICLE = r"(?:(?:my|the|our|an?|one)[ ])?(?:(?:possible|valid|acceptable|plausible|likely)[ ])?"
 # A clause that names a further answer: `Backup answer: 6`, `Another possible answer is 6`.

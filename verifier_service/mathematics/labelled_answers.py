@@ -214,6 +214,42 @@ def lone_values(text: str) -> tuple[str, ...]:
     return tuple(found.values()) if len(found) > 1 and len(names) == 1 else ()
 
 
+# A line that gives a letter its value: `- $x = -3$`, `**y_1 = \frac{1}{2}**`.
+_ASSIGNED = re.compile(
+    r"(?:[-*•]\s{1,3})?[*$ ]{0,6}(?:\\\()?(?P<name>[A-Za-z](?:_\{?\w\}?)?)\*{0,2}\s?=\s?"
+    r"(?P<value>[-−]?(?:\d[\d.,]{0,20}(?:/\d{1,9})?(?<![.,])|\\[dt]?frac\{\d{1,9}\}\{\d{1,9}\}))"
+    r"(?:\\\))?[*$ .,;\\]{0,8}"
+)
+# The end of a line that leads to a list: the `:` of `The solution is:`, of `**Solution:**`.
+_LEADS = re.compile(r"[:：][*_ ]{0,4}\Z|\A#{1,6}\s[^\n]{1,80}\Z")
+
+
+def assigned_values(text: str, *, may_have_more: bool = True) -> str:
+    r"""The values of different letters in the last lines, in one line; empty without two.
+
+    They make a whole answer where the text has no other lines, or where the line above leads to
+    them: the last of several steps is an answer by itself.
+
+    >>> assigned_values("Thus:\n- $x = 3$\n- $y = -2$"), assigned_values("x = 3\nSo we get\ny = -2")
+    ('x = 3, y = -2', '')
+
+    Args:
+        text: a text.
+        may_have_more: whether a line that leads to them may stand before them.
+    """
+    lines = [
+        line.strip() for line in text[-_MAX_LINES * MAX_CHARACTERS :].split("\n") if line.strip()
+    ]
+    found: dict[str, str] = {}
+    while lines and (line := _ASSIGNED.fullmatch(lines[-1])) and line["name"] not in found:
+        found[line["name"]] = f"{line['name']} = {line['value']}"
+        lines.pop()
+    leads = bool(lines) and may_have_more and _LEADS.search(lines[-1]) is not None
+    if len(found) < 2 or (lines and not leads):
+        return ""
+    return ", ".join(reversed(found.values()))
+
+
 def _without_like_labels(lines: list[str]) -> list[str]:
     """The numbers of lines whose labels begin or end with one word: `Plan A: 5`, `Plan B: 6`."""
     named = [_NAMED_NUMBER.fullmatch(line) for line in lines]

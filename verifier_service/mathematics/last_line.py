@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from verifier_service.mathematics.bare_text import MAX_BARE_CHARACTERS, breaks_off
+from verifier_service.mathematics.chinese_numerals import with_arabic_digits
 from verifier_service.mathematics.closing_notes import NOTE
 from verifier_service.mathematics.closing_numbers import (
     LEADS_TO_LIST,
@@ -48,6 +49,8 @@ def last_expression(text: str) -> Extraction | None:
         return Extraction("last_expression", (verdict["verdict"],))
     if "/" in line or "pm" in line or "minus" in line.lower():
         line = _TWO_SIGNS.sub("±", line)
+    if (spelled := _count_in_chinese(line)) is not None:
+        return Extraction("last_expression", (spelled,))
     choices = _choices(line)
     if choices is None and stated_words(sentence := closing_line(line)) is not None:
         return Extraction("last_expression", (sentence,))
@@ -66,6 +69,27 @@ def last_expression(text: str) -> Extraction | None:
         elif not computes(line):
             return None
     return last_number(line)
+
+
+def _count_in_chinese(line: str) -> str | None:
+    """The number in characters that a line of Chinese is or ends with; None for any other line.
+
+    >>> _count_in_chinese("总共有十五个苹果。"), _count_in_chinese("不是十五个。")
+    ('十五个苹果', None)
+    """
+    if line.isascii() or _HEDGED_IN_CHINESE.search(line):
+        return None
+    found = _COUNT_IN_CHINESE.search(line, max(0, len(line) - MAX_BARE_CHARACTERS))
+    return found["count"] if found and with_arabic_digits(found["count"]) else None
+
+
+# A number in characters that is a whole line, or stands behind a verb: `总共有十五个。`
+_COUNT_IN_CHINESE = re.compile(
+    r"(?:\A|共有?|[有是为得])(?P<count>负?[零〇一二两三四五六七八九十百千万亿]{1,20}(?:分之[零〇一二两三四五六七八九十百千万亿]{1,20})?"
+    r"[\u4e00-\u9fff]{0,8})。?\s{0,9}\Z"
+)
+# A character that denies, bounds or doubts a number, or another number: `不`, `约`, `或`.
+_HEDGED_IN_CHINESE = re.compile(r"[\d不非没無无或约多少可能吗半余几每剩选第]|如果|以上|以下|左右")
 
 
 # A word that refuses an answer or denies one: `cannot`, `is not`.
@@ -185,7 +209,10 @@ def _statement_at_end(line: str) -> str | None:
     '(2, -1) and (3, 4)'
     """
     begin = max(0, len(line) - MAX_BARE_CHARACTERS)
-    found = (pattern.search(line, begin) for pattern in (_CHANCE, _POINTS, _BOUNDED_LETTER))
+    found = (
+        pattern.search(line, begin)
+        for pattern in (_CHANCE, _POINTS, _BOUNDED_LETTER, _DATE, _GROWTH)
+    )
     match = next(filter(None, found), None)
     if match is None or _HEDGED.search(SENTENCE.split(line)[-1]):
         return None
@@ -242,6 +269,20 @@ _BOUNDED_LETTER = re.compile(
     r"(?:\sor\sequal\sto)?"
     r"|(?<!\b[kmn]\sis\s)(?<!\b[kmn]\smust\sbe\s)at\s(?:least|most))\s[-−]?\d[\d./]{0,20}(?<!\.))\.?\s{0,9}\Z",
     re.IGNORECASE,
+)
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+# A date at the end of a line: the `March 15, 2024` of `The day is March 15, 2024.`
+_DATE = re.compile(
+    rf"\b(?:is|was|be)\s(?:the\s)?({_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s\d{{4}})?"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}(?:,?\s\d{{4}})?)\.?\s{{0,9}}\Z",
+    re.IGNORECASE,
+)
+# A rate of growth at the end of a line: the `O(n log n)` of `The complexity is O(n log n).`
+_GROWTH = re.compile(
+    r"\b(?:is|are|of|in|to)\s([OΘΩ]\((?:[^()\n]|\([^()\n]{1,20}\)){1,40}\))[.!]?\s{0,9}\Z"
 )
 # Two signs for one number: the `plus or minus` of `It is plus or minus 5`.
 _TWO_SIGNS = re.compile(

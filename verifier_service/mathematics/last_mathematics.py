@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from verifier_service.mathematics.bare_text import breaks_off, is_bare, is_block
 from verifier_service.mathematics.closing_numbers import last_of_results, number_text, plans
+from verifier_service.mathematics.closing_remarks import without_parts
 from verifier_service.mathematics.closing_statement import NOTHING
 from verifier_service.mathematics.closing_units import with_unit
 from verifier_service.mathematics.closing_words import stated_words
@@ -21,7 +22,11 @@ from verifier_service.mathematics.delimited_math import (
     rows_alone,
 )
 from verifier_service.mathematics.extracted_answer import Extraction
-from verifier_service.mathematics.labelled_answers import answers_of_parts, lone_values
+from verifier_service.mathematics.labelled_answers import (
+    answers_of_parts,
+    assigned_values,
+    lone_values,
+)
 from verifier_service.mathematics.last_line import (
     CONCLUSION,
     CORRECTED,
@@ -94,6 +99,8 @@ def _last_math(text: str) -> Extraction | None:
     """The whole text where it is a bare answer; else the last mathematics between delimiters."""
     if text.startswith("\\begin{") and (rows := rows_alone(text)) is not None:
         return Extraction("math", (rows,))
+    if assigned := assigned_values(text):
+        return Extraction("math", (assigned,))
     if (main := main_clause(text)) != text:
         if REFUSED.search(main[: main.rfind("$", 0, -2)]) and not CONCLUSION.match(main):
             return Extraction("math", NOTHING)
@@ -107,6 +114,7 @@ def _last_math(text: str) -> Extraction | None:
             line = line[sentence_of_last_math(line, 0, spans) :]
             if states_no_value(line):
                 return Extraction("math", NOTHING)
+        line = without_parts(line)
         if bare := sentence_math(without_aside(line)):
             return Extraction("math", (_with_unit_behind(end_of_chain(bare), line),))
         bare = _bare(_LEAD_IN.sub("", line, count=1))
@@ -200,9 +208,10 @@ def _with_unit_behind(statement: str, line: str) -> str:
     return with_unit(statement, line, found[0].end) if len(found) == 1 else statement
 
 
-# Words before a bare answer: `So it is `, `Hence, `.
+# Words before a bare answer: `So it is `, `Hence, `, a picture. That of a cross or of a doubt is no
+# such word: `❌ 5`, `🤔 5`.
 _LEAD_IN = re.compile(
-    r"(?:(?:[∴⇒⟹→➜➡👉✅]\ufe0f?|=+>|\\(?:therefore|Rightarrow|implies|to)(?![a-z]))\s*)?(?:(?:so|thus|hence|therefore|then)\b[,:]?\s*)?(?:(?:it|that|this)\s+(?:is|equals)\s+)?"
+    r"(?:(?:(?![❌❎✗✘❓❔\u2776-\u2793])[∴⇒⟹→\u2600-\u27bf🌀-🚪🛀-🤓🤕-🫿]\ufe0f?|=+>|\\(?:therefore|Rightarrow|implies|to)(?![a-z]))\s*)?(?:(?:so|thus|hence|therefore|then)\b[,:]?\s*)?(?:(?:it|that|this)\s+(?:is|equals)\s+)?"
     r"(?:(?:(?:故|所以|因此|综上|则|即)[,，]?)?(?:结果(?:是|为)|(?:应|故)?填|[可解]?得|[一总]?共有?|应付)[:：]?(?=[-−$]?\d))?",
     re.IGNORECASE,
 )

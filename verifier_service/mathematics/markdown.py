@@ -178,12 +178,19 @@ _DECORATION = re.compile(
 
 
 def without_decoration(text: str) -> str:
-    """The text without pictures at the ends of its lines.
+    """The text without pictures at the ends of its lines, and with stars for bold words.
 
     >>> without_decoration("**11** ✅"), without_decoration("11 ❌"), without_decoration("✅")
     ('**11**', '11 ❌', '✅')
     """
+    text = _UNDERLINED.sub(r"\g<before>**\g<inside>**", text) if "__" in text else text
     return text if text.isascii() else _DECORATION.sub("", text)
+
+
+# Words in bold at the start of a line by another sign: the `__Answer:__` of `__Answer:__ 7`.
+_UNDERLINED = re.compile(
+    r"(?P<before>(?:\A|\n)[ \t]{0,9})__(?P<inside>[A-Za-z][A-Za-z :]{0,40})__(?!\w)"
+)
 
 
 def trimmed(line: str) -> str:

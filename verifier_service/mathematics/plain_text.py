@@ -169,6 +169,7 @@ _REMARK_END = re.compile(r"(?:(?:[a-z]|city \d)\s*[)\]}]|mark|square|Box|qed|[�
 # Texts in which a rewriting of words may apply.
 _MAY_HAVE_WORDS = re.compile(
     r"['’]s|choose|except|mapsto| (?:is|must be) (?:at|great|less|more)|\d over \d"
+    r"|\d to \d|\\ne|≠|all real"
 )
 _BOUND = r"[-−]?\d{1,15}(?:[./]\d{1,15})?"
 _WORD_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -200,6 +201,18 @@ _WORD_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"(?:x\s*=\s*)?([^,;=]{1,40})$",
             r"x \\ne \1",
         ),
+        # An interval as words: `all real numbers greater than 2`.
+        (rf"^all real numbers (?:x )?(?:greater|larger) than (?={_BOUND}$)", "x > "),
+        (rf"^all real numbers (?:x )?less than (?={_BOUND}$)", "x < "),
+        (rf"^all real numbers (?:x )?greater than or equal to (?={_BOUND}$)", r"x \\ge "),
+        (rf"^all real numbers (?:x )?less than or equal to (?={_BOUND}$)", r"x \\le "),
+        # Two values that a letter does not have: `x \ne 1, -1`.
+        (
+            rf"^([a-zA-Z])\s*(?:\\neq?(?![a-z])|≠)\s*({_BOUND})(?:\s*,\s*|\s+and\s+)({_BOUND})$",
+            r"\1 \\ne \2, \1 \\ne \3",
+        ),
+        # A ratio of three numbers in words: `2 to 3 to 5`.
+        (r"^(\d{1,9}) to (\d{1,9}) to (\d{1,9})$", r"\1:\2:\3"),
     )
 )
 
@@ -407,7 +420,10 @@ def without_remark(text: str) -> str:
     if not _REMARK_END.search(text, len(text) - 16):
         return text
     match = _REMARK.search(text)
-    return text[: match.start()] if match else text
+    if match is None:
+        return text
+    before = text[: match.start()]
+    return before if before.endswith("..") else before.removesuffix(".")
 
 
 def has_grouped_digits(text: str) -> bool:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from verifier_service.mathematics.answer_sources import MAX_ANSWER_CHARACTERS
 from verifier_service.mathematics.closing_numbers import MAKES_OPERAND
-from verifier_service.mathematics.closing_remarks import REVISING_WORDS
+from verifier_service.mathematics.closing_remarks import INCLUDED, REVISING_WORDS
 from verifier_service.mathematics.closing_statement import JOINT_WORDS
 from verifier_service.mathematics.delimited_math import DelimitedMath, delimited, without_spans
 from verifier_service.mathematics.denials import (
@@ -25,7 +25,9 @@ _SENTENCE_END = re.compile(
 # A remark in brackets about a value that is no answer: ` (reject $x = -1$)`.
 _REJECTED = re.compile(
     r"\((?:we\s)?(?:since|because|as|where|reject\w*|discard\w*|ignor\w*|exclud\w*|not|extraneous"
-    r"|(?:the\s)?other\s(?:root|solution|value))\b"
+    r"|including|of\swhich|check(?:ing)?|verif(?:y|ying|ication)|(?:the\s)?other\s(?:root|solution|value)"
+    r"|(?:the\s)?(?:root|solution|value|candidate)\s[^()]{1,60}\s(?:is|are|was)\s"
+    r"(?:extraneous|rejected|discarded|excluded|invalid|inadmissible|not\svalid))\b"
     r"[^()]*\)[ .*]{0,5}$",
     re.IGNORECASE,
 )
@@ -104,7 +106,7 @@ _EXCLAIMED = re.compile(r"\d\**!$")
 # of one that leads to a result: `, which gives $y = 3$`, `, so we get $y = 3$`. A contrast is one,
 # too, and so is what the value holds for: ` rather than $6$`, ` for any integer $k$`.
 _ASIDE = re.compile(
-    r",?\s(?:because|since|where|when|as|given|(?<=,\s)(?:attained|achieved|reached|not)"
+    r",?\s(?:because|since|where|when|as|given|(?<=,\s)(?:attained|achieved|reached|not|discarding|rejecting)"
     r"|rather\sthan|instead\sof|as\sopposed\sto|for\s(?:any|all|every|each|some)"
     r"|so\s+we(?!(?:(?!\\\()[^$]){0,200}(?:\$|\\\())"
     r"|which(?=\s+(?:is|are|was|were|occurs?|happens?|holds?|completes?|corresponds?|matches|agrees|lies"
@@ -117,9 +119,11 @@ _LEADS_TO_VALUE = re.compile(
     r"|finds?|conclude|thus|so|hence|therefore|then|that|only|exactly|answer)|[,:;.∴]|\A)[\s*]*\Z",
     re.IGNORECASE,
 )
-# Words between a value and the clause behind it: a unit, as in ` square meters`.
+# Words between a value and the clause behind it: a unit, as in ` square meters`, or that nothing
+# else is one, as in ` is the only valid solution`.
 _UNIT_BEHIND = re.compile(
-    r"[*]{0,2}(?:\s(?!(?:is|are|has|have|and|but|or|as|attains?|gives?)\b)[A-Za-z°%]{1,15}){0,2}[*.]{0,2}"
+    r"[*]{0,2}(?:\s(?:is|remains)\s(?:thus\s|therefore\s)?the\s(?:only|unique)(?:\s[a-z]{1,15}){1,3}"
+    r"|(?:\s(?!(?:is|are|has|have|and|but|or|as|attains?|gives?)\b)[A-Za-z°%]{1,15}){0,2})[*.]{0,2}"
 )
 # A clause that goes on to another result: `, but in fact $x = -5$`, ` and get $5$`.
 _GOES_ON = re.compile(
@@ -287,7 +291,7 @@ def _is_list(line: str, spans: Sequence[DelimitedMath]) -> bool:
 
 # A last sentence with its reason first: `Since $x > 0$, we get $x = 5$.`
 _REASON_FIRST = re.compile(
-    r"(?:\A|[.!?]\s|\n)[\s*]{0,4}(?:since|because|as|given)\s"
+    r"(?:\A|[.!?;]\s|\n)[\s*]{0,4}(?:since|because|as|given)\s"
     r"(?![^.!?\n]{0,200}\b(?:cannot|guess|assume|suppose|unsure|unknown|not\ssure)\b|[^.!?\n]{0,200}n['’]t\b)"
     r"(?:[^.!?\n,]|\.(?=\d)){1,120},\s"
     r"(?P<main>(?:so|then|we|it|the|this|that|only|thus|hence|therefore|\$|\\\()[^\n]*)\Z",
@@ -312,7 +316,80 @@ def main_clause(text: str) -> str:
 
 # A word that leads to a result: the `gives` of `$x = 2$ gives $y = 3$`, `因此`.
 _CONCLUDES = re.compile(
-    r"\b(?:giving|gives?|so|thus|hence|therefore|then|yields?|get|is)\b"
+    r"\b(?:giving|gives?|keep|retain|accept|leaving|leaves|so|thus|hence|therefore|then|yields?|get|is)\b"
     r"|因此|所以|从而|于是|解得|可得|[和积差商](?:是|为)|故(?!事|障)|\A[^，,；;。]{0,40}(?:是|为(?!了)|等于)",
     re.IGNORECASE,
 )
+
+
+# The clause behind an extreme value that says where it is: the `, attained at $x = 2$` of `The
+# minimum is 5, attained at $x = 2$.`, the ` and it is achieved when $a = b$` of `The minimum is $5$
+# and it is achieved when $a = b$.` No comma or verb leads from it to another result.
+_ATTAINED = re.compile(
+    r"(?<=[\d$)}*a-z])(?:,?\s(?:and|where)\s(?:it|this|(?:the\s)?equality)\s(?:is\s)?|,\s(?:which\sis\s)?)"
+    r"(?:attained|achieved|reached|obtained|occurring|occurs?|holds?)\s(?:only\s)?(?:at|when|for|if|by)\s"
+    r"(?![^\n]*(?:\b(?:is|are|was|so|thus|hence|giving|gives?|with|but|or)\b|\\boxed|<))"
+    r"(?:[^\n.;]|\.(?=\d)){1,120}[.*]{0,3}\s{0,9}\Z"
+)
+_MAX_ATTAINED = 200
+# The end of a sentence that states a value, in digits or in mathematics: `is 5`, `equals $5$ cm`.
+_STATES_EXTREME = re.compile(
+    r"\b(?:is|are|equals|be|of|=)\s[*_]{0,3}(?:[-−$€]?\d[\d.,]*|\$[^$\n]{1,60}\$|\\\([^\n]{1,60}?\\\))"
+    r"[*_]{0,3}(?:\s[A-Za-z]{1,12}){0,2}\Z"
+)
+
+
+def without_closing_aside(text: str) -> str:
+    """A text without an aside at its end that speaks of other values than the one stated.
+
+    It is a check, a remark in brackets behind mathematics or a number, or the place of an extreme
+    value.
+
+    >>> without_closing_aside("So $x=5$ (the root $x=-3$ is extraneous)")
+    'So $x=5$'
+    """
+    verified = _VERIFIED.search(text, max(0, len(text) - _MAX_VERIFIED))
+    if verified is not None:
+        text = text[: verified.start()]
+    included = INCLUDED.search(text, max(0, len(text) - _MAX_ATTAINED))
+    if included is not None and _COUNTS.search(
+        text, max(0, included.start() - 60), included.start()
+    ):
+        text = text[: included.start()]
+    rejected = _REJECTED.search(text, max(0, len(text) - _MAX_ATTAINED))
+    if rejected is not None and _ENDS_WITH_VALUE.search(text, 0, rejected.start()):
+        text = text[: rejected.start()].rstrip()
+    return without_place_of_extreme(text)
+
+
+_MAX_VERIFIED = 300
+# A check in a sentence of its own behind the one that states a value, if nothing follows from it:
+# ` We can verify: $2(6) + 3 = 15$.`
+_VERIFIED = re.compile(
+    r"(?<=[\d$)}][.!])\s(?:(?:we\scan|let['’]s|let\sus|to)\s)?(?:verif(?:y|ying|ication)|check(?:ing)?|double-check)"
+    r"(?:\s(?:this|that|it|by\ssubstitution|(?:our|the)\s(?:answer|solution|result)))?\s?[:,]\s"
+    r"(?![^\n]*(?:\b(?:so|thus|therefore|hence|answer|instead|wrong|not|but|however|no|fails?|actually|should|hmm|oops)\b"
+    r"|≠|\\ne|n['’]t|\\boxed))[^\n]{1,200}\Z",
+    re.IGNORECASE,
+)
+# A number with what it counts at the end of a text: `5 real roots`.
+_COUNTS = re.compile(r"(?<![\w.])\d[\d,]{0,12}(?:\s[a-z]{1,15}){1,3}\Z")
+# The end of mathematics or of a number, perhaps with its unit: `$5$`, `12 square meters`.
+_ENDS_WITH_VALUE = re.compile(r"[\d$)}][*_]{0,3}(?:\s[A-Za-z]{1,12}){0,2}[*_]{0,3}\s{1,3}\Z")
+
+
+def without_place_of_extreme(text: str) -> str:
+    """A text without the clause at its end that says where the value of its sentence is attained.
+
+    >>> without_place_of_extreme("The minimum is 5, attained at $x = 2$.")
+    'The minimum is 5.'
+    >>> without_place_of_extreme("The minimum, attained at $x = 2$, is 5.")
+    'The minimum, attained at $x = 2$, is 5.'
+    """
+    place = _ATTAINED.search(text, max(0, len(text) - _MAX_ATTAINED))
+    if place is None:
+        return text
+    begin = max(0, place.start() - _MAX_ATTAINED)
+    if _STATES_EXTREME.search(text, begin, place.start()) is None:
+        return text
+    return f"{text[: place.start()]}."

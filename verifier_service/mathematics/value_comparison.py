@@ -156,9 +156,13 @@ def _same_words(left: str, right: str) -> bool:
     return noun in _KINDS and adjective == shorter and shorter not in _NO_ADJECTIVES
 
 
+# The hyphen between two words: that of `co-op`. The sign of `-ms/t` has no word before it.
+_HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
+
+
 def _squeezed(text: str) -> str:
     """Words without the marks that may stand between them."""
-    return text.replace(" ", "").replace("-", "").replace("'", "")
+    return _HYPHEN.sub("", text.replace(" ", "").replace("'", ""))
 
 
 # Names and relations
@@ -185,7 +189,11 @@ def _same_named(left: Named, right: Named, rules: Rules) -> bool | None:
         value = _renamed(right.value, right.argument, left.argument)
         return same_value(left.value, value, rules)
     if any(
-        one.is_function and one.argument and other.name == "y" and not other.is_function
+        one.is_function
+        and one.argument
+        and not other.is_function
+        and other.name.rstrip("'") == "y"
+        and _primes(one.name) == _primes(other.name)
         for one, other in ((left, right), (right, left))
     ):
         return same_value(left.value, right.value, rules)

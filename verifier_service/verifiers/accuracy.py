@@ -366,16 +366,15 @@ class Accuracy(SettlingVerifier):
         from verifier_service.mathematics.extracted_answer import Extraction  # noqa: PLC0415
         from verifier_service.mathematics.extraction import extract  # noqa: PLC0415
         from verifier_service.mathematics.plain_text import text_key  # noqa: PLC0415
-        from verifier_service.mathematics.visible_text import visible_text  # noqa: PLC0415
 
-        found = extract(text, self.extract, self.tags)
+        found = self._asked_for(extract(text, self.extract, self.tags), text, references)
         if found is not None and found.sentence:
             sentence = text_key(found.sentence)
             if any(sentence == one.key for one in references):
                 return Extraction(found.source, (found.sentence,))
         max_characters = max(len(one.text) for one in references) + MAX_TAG_CHARACTERS
         if "math" in self.extract and len(text) - text.rfind("</think>") <= max_characters:
-            seen = visible_text(after_reasoning(text) or "", self.tags)
+            seen = self._seen(text)
             if "answer_tag" in self.extract:
                 seen = with_tagged_answer(seen, "answer")
             whole = _whole_answer(seen)
@@ -383,6 +382,31 @@ class Accuracy(SettlingVerifier):
             if is_other and any(whole == _as_written(one.text) for one in references):
                 return Extraction("math", (whole,))
         return found
+
+    def _asked_for(
+        self, found: Extraction | None, text: str, references: Sequence[AnswerReading]
+    ) -> Extraction | None:
+        """A verdict or a count where the references are such and nothing announces an answer."""
+        from verifier_service.mathematics.counted_lists import counted_list  # noqa: PLC0415
+        from verifier_service.mathematics.extracted_answer import Extraction  # noqa: PLC0415
+        from verifier_service.mathematics.extraction import ANNOUNCED  # noqa: PLC0415
+        from verifier_service.mathematics.leading_verdict import leading_verdict  # noqa: PLC0415
+
+        is_announced = found is not None and found.source in ANNOUNCED
+        if is_announced or "last_expression" not in self.extract:
+            return found
+        stated = None
+        if all(one.number for one in references):
+            stated = counted_list(self._seen(text))
+        elif _ask_for_verdict(references):
+            stated = leading_verdict(self._seen(text))
+        return Extraction("last_expression", (stated,)) if stated else found
+
+    def _seen(self, text: str) -> str:
+        """The part of a completion behind its reasoning that a reader sees."""
+        from verifier_service.mathematics.visible_text import visible_text  # noqa: PLC0415
+
+        return visible_text(after_reasoning(text) or "", self.tags)
 
     def _judge_as_peer(self, mode: Literal["math_verify", "open_r1"], texts: list[str]) -> Judge:
         from verifier_service.mathematics.math_verify_comparison import PeerReading  # noqa: PLC0415
@@ -403,6 +427,14 @@ class Accuracy(SettlingVerifier):
             return Judgement(0.0, AccuracyReason.DIFFERENT, answer.text)
 
         return judge
+
+
+def _ask_for_verdict(references: Sequence[AnswerReading]) -> bool:
+    """Whether each reference is yes or no, or true or false."""
+    from verifier_service.mathematics.values import Words  # noqa: PLC0415
+
+    verdicts = [one.values[:1] for one in references]
+    return all(one in ((Words("yes"),), (Words("no"),)) for one in verdicts)
 
 
 def _with_texts_for_booleans(reference: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -105,9 +105,24 @@ def _opening_letter(text: str, line: str, choices: Mapping[str, str]) -> str | N
     return (
         _letter_at_end(line)
         or _letter_left(line)
-        or opening_letter(main)
+        or opening_letter(_with_letter_alone(main, choices))
         or _choice_at_end(line, choices)
     )
+
+
+# A first line that is an option with its letter: `**B. It falls**`, `(B) It falls.`
+_FIRST_OPTION = re.compile(r"[*_]{0,3}\(?(?P<letter>[A-Z])[).:]\s{1,3}(?P<words>[^\n]{1,200})")
+
+
+def _with_letter_alone(text: str, choices: Mapping[str, str]) -> str:
+    """A text whose first line is an option with its letter, without the words of that option."""
+    first = _FIRST_OPTION.match(text)
+    if first is None:
+        return text
+    is_bold = first[0].startswith("**") and first[0].rstrip().endswith("**")
+    words, choice = first["words"].strip(" .*_"), choices.get(first["letter"], "").strip(" .")
+    is_option = words.lower() == choice.lower() if choices else is_bold
+    return first["letter"] + text[first.end() :] if is_option else text
 
 
 def _with_later_words(letters: set[str], answer: FinalAnswer, text: str) -> set[str]:

@@ -1,0 +1,53 @@
+"""The verdict with which a text begins: the `Yes` of `**True.** Take $x = 2$.`
+
+A question that asks for yes or no is mostly answered in the first words, and the reasons follow.
+"""
+
+from __future__ import annotations
+
+import re
+
+from verifier_service.mathematics.closing_words import yes_or_no
+
+_MAX_CHARACTERS = 2000
+"""Longest text that is read."""
+
+# The first words of a text that are a verdict: `**Yes**, `, `False. `, `The statement is **true**.`
+# What follows `No` without a mark is no verdict: `No doubt`.
+_VERDICT = re.compile(
+    r"[*_]{0,3}(?:(?:this|the)\s(?:statement|claim|assertion|conjecture|proposition)\sis\s[*_]{0,3})?"
+    r"(?:(?P<yes>yes|true)|no|false)(?:[*_]{0,3}\s?[.,!:;–—][*_]{0,3}(?=\s)|[*_]{0,3}(?=\n))",
+    re.IGNORECASE,
+)
+# The end of the sentence that begins with the verdict.
+_END_OF_SENTENCE = re.compile(r"[.!?;](?=\s|\Z)|\n")
+# Words behind a verdict that take it back, doubt it or bind it to a condition.
+_TAKEN_BACK = re.compile(
+    r"\b(?:wait|actually|hmm|however|but|although|unless|otherwise|depend\w*|sometimes|maybe|perhaps"
+    r"|alternatively|answer|incorrect|wrong|exceptions?|instead|reconsider\w*)\b"
+    r"|\bnot\s(?:necessarily|always|quite|really|so)\b|\?",
+    re.IGNORECASE,
+)
+_YES = re.compile(r"\b(?:yes|true)\b", re.IGNORECASE)
+# A `no` that is a verdict of its own: the one of `there is no x` only denies a noun.
+_NO = re.compile(
+    r"(?:\A|[.,;:!*])\s{0,3}[*_]{0,3}no\b(?!\s(?!(?:for|if|when|in|otherwise)\b)[a-z])|\b(?:false|not\strue)\b",
+    re.IGNORECASE,
+)
+
+
+def leading_verdict(text: str) -> str | None:
+    """The yes or no with which a text begins; None where the text goes on to change or doubt it.
+
+    >>> leading_verdict("**True.** Take $x = 2$."), leading_verdict("No. Or rather, yes: $x = 2$.")
+    ('Yes', None)
+    """
+    text = text.strip()
+    verdict = _VERDICT.match(text) if len(text) <= _MAX_CHARACTERS else None
+    if verdict is None:
+        return None
+    reasons = text[verdict.end() :].lstrip()
+    opposite = _NO if verdict["yes"] else _YES
+    if _TAKEN_BACK.search(reasons) or opposite.search(reasons):
+        return None
+    return yes_or_no(verdict, _END_OF_SENTENCE.split(reasons, maxsplit=1)[0])
