@@ -143,6 +143,12 @@ class Group(_Request):
         default=None, description="name of a list of verifiers for this group", examples=["math"]
     )
 
+    @model_validator(mode="after")
+    def _not_both(self) -> Group:
+        if self.profile is not None and self.verifiers is not None:
+            raise ValueError("give either `verifiers` or `profile`")
+        return self
+
 
 class ScoreRequest(_Request):
     """Groups to score with each verifier of the request, of a profile, or of the group's own."""
@@ -186,10 +192,6 @@ class ScoreRequest(_Request):
                 "give either `verifiers` or `profile`, here or in every group, such as "
                 '"verifiers": [{"type": "accuracy"}]'
             )
-        for index in choosing:
-            group = self.groups[index]
-            if group.profile is not None and group.verifiers is not None:
-                raise ValueError(f"groups.{index}: give either `verifiers` or `profile`")
         return self
 
     @cached_property

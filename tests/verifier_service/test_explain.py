@@ -154,7 +154,9 @@ def test_a_streamed_line_has_explanations(http: httpx.Client) -> None:
         "explain": True,
         "groups": [{"reference": {"answer": "2"}, "completions": [r"\boxed{2}"]}],
     }
-    response = http.post("/v1/score", json=body, headers={"Accept": "application/x-ndjson"})
+    response = http.post(
+        "/v1/score", json=body, headers={"Accept": "Application/X-NDJSON, application/json;q=0.1"}
+    )
     line = json.loads(response.text.split("\n")[0])
     verdict = line["completions"][0]["verdicts"]["accuracy"]
     assert verdict["explanation"]["spans"] == [{"start": 7, "end": 8}]

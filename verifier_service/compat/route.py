@@ -46,6 +46,7 @@ from verifier_service.http.score_call import (
     PROCESS_GRACE_SECONDS,
     SMALL_VERDICTS,
     response_in_pieces,
+    wants_lines,
 )
 from verifier_service.http.service import Service, service_of
 from verifier_service.large_requests.messages import CallRefused, LargeCall
@@ -142,7 +143,7 @@ async def _handle_in_service(handle: Handler, request: Request, *, has_lines: bo
     except ClientDisconnect:
         return given_up(service)
     response = response_in_pieces(list(found.pieces), found.status)
-    if has_lines and NDJSON in request.headers.get("accept", ""):
+    if has_lines and wants_lines(request):
         response.headers["content-type"] = NDJSON
     return response
 

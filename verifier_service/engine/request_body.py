@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from verifier_service import strict_json
 from verifier_service.engine.body_limit import BodyLimit
 from verifier_service.engine.request_limits import RequestLimits
-from verifier_service.errors import BrokenCompression, InvalidRequest
+from verifier_service.errors import BrokenCompression, InvalidRequest, UnknownProfile
 from verifier_service.profiles import Verifiers, profile_named
 from verifier_service.schemas import REQUEST_NAMES, Group, ScoreRequest
 from verifier_service.strict_json import FlawedJson
@@ -130,14 +130,21 @@ def _with_profiles(
         found["verifiers"] = profile_named(request.profile, profiles())
     if any(request.groups[index].profile is not None for index in request.choosing_groups):
         known = profiles()
-        found["groups"] = [_with_profile(group, known) for group in request.groups]
+        found["groups"] = [
+            _with_profile(group, known, f"groups.{index}")
+            for index, group in enumerate(request.groups)
+        ]
     return request.model_copy(update=found) if found else request
 
 
-def _with_profile(group: Group, profiles: Mapping[str, Verifiers]) -> Group:
+def _with_profile(group: Group, profiles: Mapping[str, Verifiers], place: str) -> Group:
     if group.profile is None:
         return group
-    return group.model_copy(update={"verifiers": profile_named(group.profile, profiles)})
+    try:
+        verifiers = profile_named(group.profile, profiles)
+    except UnknownProfile as error:
+        raise UnknownProfile(f"{place}: {error}") from error
+    return group.model_copy(update={"verifiers": verifiers})
 
 
 def check_json(body: bytes) -> None:

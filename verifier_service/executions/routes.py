@@ -26,7 +26,7 @@ from verifier_service.executions.wire import (
     without_nulls,
 )
 from verifier_service.http.routes import SCORE_ERRORS, STRANGER_ERRORS
-from verifier_service.http.score_call import JSON_MEDIA_TYPE, NDJSON
+from verifier_service.http.score_call import JSON_MEDIA_TYPE, NDJSON, wants_lines
 from verifier_service.schemas import ErrorResponse, Group
 from verifier_service.verdict import Verdict
 
@@ -65,7 +65,7 @@ async def execute(body: ExecutionsRequest, request: Request) -> Response:
     it, and asking again may help.
     """
     batch = _Batch(body, programs_of(body), request)
-    if NDJSON in request.headers.get("accept", ""):
+    if wants_lines(request):
         return await batch.streamed_response()
     reports: list[bytes] = [b""] * len(body.executions)
 

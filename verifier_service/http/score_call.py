@@ -35,6 +35,11 @@ PROCESS_GRACE_SECONDS = 30.0
 """Time after the deadline in which the process of a request may encode the response."""
 
 
+def wants_lines(request: Request) -> bool:
+    """Whether a client asks for a response in NDJSON."""
+    return NDJSON in request.headers.get("accept", "").lower()
+
+
 async def respond_to_score_call(request: Request, service: Service) -> Response:
     """The response to a call.
 
@@ -58,7 +63,7 @@ class _ScoreCall:
         self._found_full = intake.found_full
         self._reservation = intake.reservation
         self._body = intake.body
-        self._is_streamed = NDJSON in request.headers.get("accept", "")
+        self._is_streamed = wants_lines(request)
         self._lines: asyncio.Queue[bytes] = asyncio.Queue()
         self._num_unsent_bytes = 0
         """Bytes of the lines that the client has not read."""
