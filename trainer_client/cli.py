@@ -203,7 +203,7 @@ def evaluate_command(
     with open_scorer(config.reward, questions_of(config, [], held_out)) as scorer:
         for evaluation, problems in zip(config.evaluation, held_out, strict=True):
             result = evaluate(sampler, scorer, problems, config.rollout, evaluation)
-            _print_result(result, evaluation)
+            _print_result(result, evaluation, config.model.path)
             if solve_rates is not None:
                 name = evaluation.dataset.name_in_metrics
                 label = {"dataset": name} if len(held_out) > 1 else {}
@@ -213,12 +213,12 @@ def evaluate_command(
                     )
 
 
-def _print_result(result: EvaluationResult, evaluation: EvaluationConfig) -> None:
+def _print_result(result: EvaluationResult, evaluation: EvaluationConfig, model: str) -> None:
     for k, value in result.pass_at_k.items():
         say(f"{evaluation.prefix}/pass@{k} {value:.4f}")
-    CONSOLE.print(
+    say(
         f"{result.num_problems} problems, {evaluation.num_samples} completions each, "
-        f"{result.unjudged_fraction:.2%} of them not judged"
+        f"{result.unjudged_fraction:.2%} of them not judged; model {model}"
     )
 
 

@@ -105,6 +105,7 @@ def test_k_of_the_command_comes_before_that_of_the_configuration(
     assert result.exit_code == 0, result.output
     assert "evaluation/pass@2" in result.stdout
     assert "2 completions each" in result.stdout
+    assert "not judged; model " in result.stdout
 
 
 def test_solve_rates_of_several_evaluations_name_their_data_set(task: Path, tmp_path: Path) -> None:

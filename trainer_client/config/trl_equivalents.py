@@ -102,7 +102,8 @@ EQUIVALENTS: dict[str, str] = {
     "parallel_code_exec_per_proc": "the setting VERIFIER_WORKERS of the verifier service",
     "reward_model_name_or_path": "reward.models",
     # advantages
-    "scale_rewards": "advantage.scale (group -> group_std, batch -> batch_std, none)",
+    "scale_rewards": "advantage.scale (group, true -> group_std, batch -> batch_std, "
+    "none, false -> none)",
     "advantage_epsilon": "advantage.epsilon",
     "dynamic_sampling": "advantage.zero_variance drop and rollout.max_refills",
     # loss
