@@ -223,6 +223,22 @@ RIGHT = [
 ]
 WRONG = [
     ("True", "**False.** It is not bounded on $[0,1]$: take $x = 5$."),
+    # Behind the verdict stands no reason, or one against it.
+    ("Yes", "Yes, I can help! The number $17$ is not a sum of two cubes."),
+    ("Yes", "Yes, provided that $n=1$."),
+    ("Yes", "Yes. Sorry, I mean that it fails for $x=2$."),
+    ("True", "True. Take $x=2$. Then the inequality fails."),
+    ("Yes", "Yes. The opposite holds for $x=2$."),
+    ("No", "No, there is no doubt that it holds: $x=2$."),
+    ("No", "No. Let me recheck. $x=2$ works."),
+    ("No", "False. The statement is valid since $x=2$."),
+    ("March 5", "The day after it is March 5."),
+    ("O(1)", "The complexity is O(n), since the loop is O(1)."),
+    ("1", "这是一个素数"),
+    ("3", "这是三位数。"),
+    ("3", "已知共有三个苹果。"),
+    ("15", "其中有十五个"),
+    ("15", "大概是十五。"),
     ("True", "True. Wait, $f(0)=5$, so it is false."),
     ("True", "The statement is **true** for $n=2$."),
     ("No", "**Yes.** For $n = 2$ it works."),

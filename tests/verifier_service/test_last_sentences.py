@@ -11,6 +11,7 @@ import pytest
 from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
 from verifier_service.mathematics.closing_numbers import number_of_subject
+from verifier_service.mathematics.closing_remarks import without_remarks
 from verifier_service.mathematics.counted_lists import counted_list
 from verifier_service.mathematics.labelled_answers import answers_of_parts, assigned_values
 from verifier_service.mathematics.leading_verdict import leading_verdict
@@ -148,6 +149,10 @@ def test_main_clauses_are_found_in_linear_time(piece: str) -> None:
 def test_closing_asides_are_found_in_linear_time(piece: str) -> None:
     assert_linear(without_closing_aside, piece)
     assert_linear(without_closing_aside, piece, before="It is $5$, attained at ")
+
+
+def test_remarks_are_found_in_linear_time() -> None:
+    assert_linear(without_remarks, ", including 5 a", num_characters=200_000)
 
 
 @pytest.mark.parametrize("piece", ["x = 5\n", "- $x = 5$\n", "$ * ", "x=5,", "\n"])

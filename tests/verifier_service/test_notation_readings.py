@@ -818,6 +818,18 @@ CASES = [
     ),
     (r"y = e^x(C_1+C_2x)", [r"y = (C_1x+C_2)e^x"], [r"y = (C_1x+C_1)e^x"]),
     (r"\frac{C_1}{C_1+C_2}x", [], [r"\frac{C_2}{C_1+C_2}x"]),
+    ("x(C_1 - C_2)", [], ["x(C_2 - C_1)"]),
+    ("k_1 x - k_2 x", [], ["k_2 x - k_1 x"]),
+    # A bound of the integers, or an argument, leaves no choice where the family begins.
+    (
+        r"3k, k \in \mathbb{Z}^+",
+        [r"3m, m \in \mathbb{Z}^+"],
+        [r"3k+3, k \in \mathbb{Z}^+", r"-3k, k \in \mathbb{Z}^+"],
+    ),
+    (r"f(n) = 2n+1, n \in \mathbb{Z}", [], [r"f(n) = 2n-1, n \in \mathbb{Z}"]),
+    (r"a_n = 2n, n \in \mathbb{Z}", [], [r"a_n = 2n+2, n \in \mathbb{Z}"]),
+    # A comma between groups of digits.
+    (r"n \ne 1,000", [r"n \ne 1000"], [r"n \ne 1, n \ne 0"]),
     (
         r"\frac{x^3}{3}+C",
         [r"\frac{x^3+C}{3}", r"\frac13(x^3+C)"],

@@ -43,6 +43,10 @@ NOT_CHOSEN = [
     "Therefore, none of these options (A) is correct.",
     "**A. lead**\n\nActually, B is lighter.",
     "**A. lead** is wrong.\n\nExplanation: the metal is light.",
+    "**A. lead**\n\nThis one is incorrect.",
+    "**A. lead**\n\nExplanation: it is incorrect.",
+    "**A. lead**\n\nOn second thought, B.",
+    "**A. Analysis**\n\nThe metal fits best with tin.",
     "A. lead\nB. tin\n\nExplanation: the metal is light.",
 ]
 

@@ -19,6 +19,7 @@ from verifier_service.mathematics.labelled_answers import (
     answers_of_parts,
     assigned_values,
     labelled_answers,
+    leads_to_values,
     repeated_answers,
 )
 from verifier_service.mathematics.last_line import CORRECTED, REFUSED, last_number
@@ -89,7 +90,10 @@ def _announced(text: str, announcement: re.Match[str]) -> Extraction:
     behind = text[position:].lstrip(" *:\n\t")
     if behind[:1] in "(（" and (parts := answers_of_parts(behind, may_have_more=False)):
         return Extraction("answer_phrase", (parts,))
-    if assigned := assigned_values(behind, may_have_more=False):
+    line = text[max(text.rfind("\n", 0, announcement.start()) + 1, position - 200) : position]
+    if leads_to_values(line, is_announcement=True) and (
+        assigned := assigned_values(behind, may_have_more=False)
+    ):
         return Extraction("answer_phrase", (assigned,))
     if len(listed := listed_behind(text, position)) > 1:
         return Extraction("answer_phrase", listed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations, permutations
 
 from verifier_service.mathematics.expression_equality import same
 from verifier_service.mathematics.expressions import (
@@ -57,24 +57,47 @@ def with_same_parameters(left: Expression, right: Expression) -> Iterator[Expres
             )
 
 
-# The name of one of several arbitrary constants: `C_1`, `c_2`.
-_NUMBERED_CONSTANT = re.compile(r"[CcKk]_\w")
+# The name of one of several arbitrary constants: `C_1`, `c_2`. Spring constants are `k_1`, heat
+# capacities `c_p`.
+_NUMBERED_CONSTANT = re.compile(r"[Cc]_\d")
 
 
 def _with_exchanged_constants(left: Expression, right: Expression) -> Iterator[Expression]:
     """The right side with its numbered constants in another order: `C_2 e^x + C_1`.
 
     They must multiply functions of one variable: capacitances stand in a quotient, `C_1/(C_1+C_2)`.
+    No function may be a multiple of another: constants in `C_1 x - C_2 x` are given.
     """
     names = sorted(filter(_NUMBERED_CONSTANT.fullmatch, variables(right)))
     others = variables(right) - set(names)
     if not 1 < len(names) <= _MAX_PARAMETERS or len(others) != 1 or not others <= _INTEGRATED:
+        return
+    if not _have_own_functions(right, names, *others):
         return
     if all(_only_multiplies(one, frozenset(names)) for one in (left, right)):
         for order in permutations(names):
             yield substitute(
                 right, {old: Symbol(new) for old, new in zip(names, order, strict=True)}
             )
+
+
+def _have_own_functions(expression: Expression, names: list[str], variable: str) -> bool:
+    """Whether the functions that constants multiply are no multiples of one another."""
+    zero, one = Number(Fraction(0)), Number(Fraction(1))
+    values = [
+        [
+            substitute(
+                expression,
+                {**dict.fromkeys(names, zero), name: one, variable: Number(Fraction(point))},
+            )
+            for point in (2, 3)
+        ]
+        for name in names
+    ]
+    return all(
+        same(Product((first[0], second[1])), Product((first[1], second[0])), 0.0) is False
+        for first, second in combinations(values, 2)
+    )
 
 
 def _only_multiplies(expression: Expression, names: frozenset[str]) -> bool:

@@ -402,8 +402,10 @@ _BOUND = re.compile(
 
 # The number of some among all: the `12` of `This means that 12 of the 30 students play chess.`
 _SOME_OF_ALL = re.compile(
-    r"(?:[A-Za-z'’,]{1,20}\s){0,9}\*{0,2}(?P<value>\d[\d,]{0,12})\*{0,2}\s(?:out\s)?of\s"
-    r"(?:the|these|those|his|her|their|its|all)\s\d[\d,]{0,12}(?P<rest>(?:\s[A-Za-z'’]{1,20}){2,20})\.?"
+    r"(?:(?:so|thus|hence|therefore|(?:this|that|which|it)\s(?:means|follows)(?:\sthat)?|in\stotal|altogether),?\s)?"
+    r"(?:exactly\s|only\s)?\*{0,2}(?P<value>\d[\d,]{0,12})\*{0,2}\s(?:out\s)?of\s"
+    r"(?:the|these|those|his|her|their|its|all)\s\d[\d,]{0,12}(?P<rest>(?:\s[A-Za-z'’]{1,20}){2,20})\.?",
+    re.IGNORECASE,
 )
 
 
@@ -430,8 +432,10 @@ def _number_there_is(sentence: str) -> str | None:
 _WHERE_THEY_ARE = re.compile(
     r"\s(?:in|on|inside)\s\d{1,9}(?:\s[A-Za-z]{2,20}){1,3}\.?\Z"
     r"|\b(?:divisors|factors|multiples)\sof\s\d{1,9}\.?\Z"
-    r"|\b(?:ways?|arrangements?|combinations?|permutations?|subsets?|possibilities|outcomes|choices)\s"
-    r"(?:to|of|for|from|when)\s[^,;:=\n]{1,120}\Z"
+    r"|\b(?:ways?\s(?:to|for)|(?:arrangements?|combinations?|permutations?|subsets?)\sof)\s"
+    r"(?![^\n]*\b(?:and|so|or|each|every|which|giv\w+|mak\w+|times|plus|minus|multipl\w+|divid\w+|then|total\w*"
+    r"|out|with|per|possible|but|while|leaving|before|after|in|among)\b)[^,;:=\n]{1,120}\Z",
+    re.IGNORECASE,
 )
 
 # Words before such a number that leave open whether there are so many.
@@ -451,7 +455,8 @@ _LEFT = re.compile(
     r"|(?:of|out\s+of)\s+(?:the|his|her|their|its)\s+(?:initial|original)\s+\d[\d,]*(?:\s+[a-z]+){0,3}?"
     r"\s+(?:are\s+left|remain|left)"
     r"|(?:left|remaining)(?:\s+over)?\s+after\s"
-    r"(?![^\n]*\b(?:so|which|then|but|or|leaving|leaves|total\w*|not|answer|if|has|have|is|are)\b)[^=?\n]{1,200})\.?",
+    r"(?![^\n]*\b(?:so|which|then|but|or|and|minus|plus|after|leaving|leaves|total\w*|not|answer|if|has|have|is|are)\b)"
+    r"[^=?,\n]{1,200})\.?",
     re.IGNORECASE,
 )
 

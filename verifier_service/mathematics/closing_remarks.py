@@ -63,8 +63,10 @@ _CONTRAST = re.compile(
 # minutes, including 24 minutes at home.`
 INCLUDED = re.compile(
     r",\sincluding\s"
-    r"(?![^\n]*\b(?:or|but|so|not|total|makes?|making|leaves?|leaving|thus|then|remain\w*|left)\b)"
-    r"[^.;:?\n]{3,120}(?=[.!*]{0,3}\s{0,9}\Z)",
+    r"(?![^\n]*\b(?:or|but|so|not|total|makes?|making|leaves?|leaving|thus|then|remain\w*|left|with|altogether"
+    r"|in\sall|net|that|gives?|giving|equals?|is|are|was|were|has|have|pays?|costs?|gets?|mistake|twice"
+    r"|wrong\w*|invalid|removed?|extraneous|exclud\w*|reject\w*)\b|[^\n]*=(?![^$\n]*\$))"
+    r"[^.,;:?\n]{3,120}(?=[.!*]{0,3}\s{0,9}\Z)",
     re.IGNORECASE,
 )
 # A computation or the parts of a number in brackets behind it, at the end of a text: the ` (12 per
@@ -84,6 +86,10 @@ def without_parts(line: str) -> str:
     return _PARTS_BEHIND.sub("", line, count=1)
 
 
+_MAX_REMARK = 400
+"""Longest remark that is looked for at the end of a line, with some text before it."""
+
+
 def without_remarks(line: str) -> str:
     """A line without remarks behind its last sentence or in the end of that.
 
@@ -97,7 +103,7 @@ def without_remarks(line: str) -> str:
     """
     line = _CHECK.sub("", _IN_BRACKETS.sub("", line))
     for pattern in (_BRACKETED, _CONTRAST, INCLUDED):
-        remark = pattern.search(line)
+        remark = pattern.search(line, max(0, len(line) - _MAX_REMARK))
         if remark is not None and any(map(str.isdigit, line[: remark.start()])):
             line = line[: remark.start()] + line[remark.end() :]
     return line

@@ -490,8 +490,24 @@ def _same_family(left: AnswerReading, right: AnswerReading) -> bool:
         value.name for one in (left, right) for value in one.values if isinstance(value, Named)
     }
     one, other = (side.expression for side in sides if isinstance(side, Quantity))
-    are_declared = left.condition == right.condition == "integer"
+    are_declared = not any(
+        one.condition != "integer"
+        or _SOME_INTEGERS.search(one.text)
+        or _has_argument(one.values[:1])
+        for one in (left, right)
+    )
     return len(names) < 2 and same_family(one, other, are_declared=are_declared)
+
+
+# A bound of the integers of a family: the `^+` of `\mathbb{Z}^+`, `_{>0}`.
+_SOME_INTEGERS = re.compile(
+    r"(?:Z|ℤ)\s?\}?\s?[_^*]|[<>≤≥]|\\[gl]e(?:q|qslant)?(?![a-z])|\bpositive\b"
+)
+
+
+def _has_argument(values: Sequence[object]) -> bool:
+    """Whether a value is that of a function or of a sequence: `f(n) = 2n`, `a_n = 2n`."""
+    return any(isinstance(one, Named) and (one.argument or "_" in one.name) for one in values)
 
 
 # The letter that the end of an answer declares: the `t` of `(t, 2t), t \in \mathbb{R}`.

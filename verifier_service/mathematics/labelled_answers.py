@@ -214,21 +214,32 @@ def lone_values(text: str) -> tuple[str, ...]:
     return tuple(found.values()) if len(found) > 1 and len(names) == 1 else ()
 
 
-# A line that gives a letter its value: `- $x = -3$`, `**y_1 = \frac{1}{2}**`.
+# A line that gives an unknown its value: `- $x = -3$`, `**y_1 = \frac{1}{2}**`. A radius before an
+# area is none: of `r = 6` and `A = 36` the last is the answer.
 _ASSIGNED = re.compile(
-    r"(?:[-*•]\s{1,3})?[*$ ]{0,6}(?:\\\()?(?P<name>[A-Za-z](?:_\{?\w\}?)?)\*{0,2}\s?=\s?"
+    r"(?:[-*•]\s{1,3})?[*$ ]{0,6}(?:\\\()?(?P<name>[xyz](?:_\{?\d\}?)?)\*{0,2}\s?=\s?"
     r"(?P<value>[-−]?(?:\d[\d.,]{0,20}(?:/\d{1,9})?(?<![.,])|\\[dt]?frac\{\d{1,9}\}\{\d{1,9}\}))"
     r"(?:\\\))?[*$ .,;\\]{0,8}"
 )
 # The end of a line that leads to a list: the `:` of `The solution is:`, of `**Solution:**`.
-_LEADS = re.compile(r"[:：][*_ ]{0,4}\Z|\A#{1,6}\s[^\n]{1,80}\Z")
+_LEADS = re.compile(
+    r"\A(?=[^\n]{0,120}\b(?:solutions?|answers?|roots?|thus|hence|therefore|so|get|obtain)\b)"
+    r"(?:[^\n]{0,120}[:：][*_ ]{0,4}|#{1,6}\s[^\n]{1,80})\Z",
+    re.IGNORECASE,
+)
+# A word with which a line leads to no values, or to some of several: `Not a solution:`.
+_LEADS_ELSEWHERE = re.compile(
+    r"\b(?:not|no|wrong|given|let|try|trying|suppose|assume|example|reject|discard|test|case|first|second"
+    r"|third|other|another|substitut\w*|if)\b",
+    re.IGNORECASE,
+)
 
 
 def assigned_values(text: str, *, may_have_more: bool = True) -> str:
     r"""The values of different letters in the last lines, in one line; empty without two.
 
-    They make a whole answer where the text has no other lines, or where the line above leads to
-    them: the last of several steps is an answer by itself.
+    They make a whole answer where they are a list and the text has no other lines, or where the
+    line above leads to them: the last of several steps is an answer by itself.
 
     >>> assigned_values("Thus:\n- $x = 3$\n- $y = -2$"), assigned_values("x = 3\nSo we get\ny = -2")
     ('x = 3, y = -2', '')
@@ -241,13 +252,28 @@ def assigned_values(text: str, *, may_have_more: bool = True) -> str:
         line.strip() for line in text[-_MAX_LINES * MAX_CHARACTERS :].split("\n") if line.strip()
     ]
     found: dict[str, str] = {}
+    is_whole = not may_have_more or all(line[0] in "-*•" for line in lines)
     while lines and (line := _ASSIGNED.fullmatch(lines[-1])) and line["name"] not in found:
         found[line["name"]] = f"{line['name']} = {line['value']}"
         lines.pop()
-    leads = bool(lines) and may_have_more and _LEADS.search(lines[-1]) is not None
-    if len(found) < 2 or (lines and not leads):
+    leads = may_have_more and leads_to_values(lines[-1]) if lines else is_whole
+    if len(found) < 2 or not leads or any(map(_ASSIGNED.fullmatch, lines)):
         return ""
     return ", ".join(reversed(found.values()))
+
+
+def leads_to_values(line: str, *, is_announcement: bool = False) -> bool:
+    """Whether a line leads to the values of unknowns that are the answer.
+
+    >>> leads_to_values("The solution is:"), leads_to_values("We are given:")
+    (True, False)
+
+    Args:
+        line: the line above the values.
+        is_announcement: whether the line is known to announce an answer.
+    """
+    is_lead = is_announcement or _LEADS.match(line) is not None
+    return is_lead and _LEADS_ELSEWHERE.search(line) is None
 
 
 def _without_like_labels(lines: list[str]) -> list[str]:

@@ -83,13 +83,16 @@ def _count_in_chinese(line: str) -> str | None:
     return found["count"] if found and with_arabic_digits(found["count"]) else None
 
 
-# A number in characters that is a whole line, or stands behind a verb: `总共有十五个。`
+# A number in characters that is a whole line, or stands behind a word for a total or a result:
+# `总共有十五个。` What else a sentence has may be a part: `其中有十五个`.
 _COUNT_IN_CHINESE = re.compile(
-    r"(?:\A|共有?|[有是为得])(?P<count>负?[零〇一二两三四五六七八九十百千万亿]{1,20}(?:分之[零〇一二两三四五六七八九十百千万亿]{1,20})?"
+    r"(?:\A|共有?|(?:答案|结果|所以|因此|总数|总和)[是为得有]?)(?P<count>(?!一(?![零〇一二两三四五六七八九十百千万亿分])[\u4e00-\u9fff]|[一二三四五六七八九十]{1,2}[位次角边元维项阶级月号])负?[零〇一二两三四五六七八九十百千万亿]{1,20}(?:分之[零〇一二两三四五六七八九十百千万亿]{1,20})?"
     r"[\u4e00-\u9fff]{0,8})。?\s{0,9}\Z"
 )
 # A character that denies, bounds or doubts a number, or another number: `不`, `约`, `或`.
-_HEDGED_IN_CHINESE = re.compile(r"[\d不非没無无或约多少可能吗半余几每剩选第]|如果|以上|以下|左右")
+_HEDGED_IN_CHINESE = re.compile(
+    r"[\d不非没無无或约多少可能吗半余几每剩选第设若题原概猜致估超近]|因为|已知|假[设如]|难道|如果|以上|以下|左右"
+)
 
 
 # A word that refuses an answer or denies one: `cannot`, `is not`.
@@ -214,7 +217,10 @@ def _statement_at_end(line: str) -> str | None:
         for pattern in (_CHANCE, _POINTS, _BOUNDED_LETTER, _DATE, _GROWTH)
     )
     match = next(filter(None, found), None)
-    if match is None or _HEDGED.search(SENTENCE.split(line)[-1]):
+    sentence = SENTENCE.split(line)[-1]
+    if match is None or _HEDGED.search(sentence):
+        return None
+    if match.re in (_DATE, _GROWTH) and _OF_ANOTHER.search(sentence):
         return None
     return match[match.lastindex or 0]
 
@@ -283,6 +289,12 @@ _DATE = re.compile(
 # A rate of growth at the end of a line: the `O(n log n)` of `The complexity is O(n log n).`
 _GROWTH = re.compile(
     r"\b(?:is|are|of|in|to)\s([OΘΩ]\((?:[^()\n]|\([^()\n]{1,20}\)){1,40}\))[.!]?\s{0,9}\Z"
+)
+# A word for another date or rate than that of the whole: `before`, `each step is`.
+_OF_ANOTHER = re.compile(
+    r"\b(?:since|because|as|each|every|per|better|worse|than|while|whereas|average|best|before|after|bound"
+    r"|previous|following|or)\b",
+    re.IGNORECASE,
 )
 # Two signs for one number: the `plus or minus` of `It is plus or minus 5`.
 _TWO_SIGNS = re.compile(

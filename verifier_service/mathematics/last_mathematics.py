@@ -208,10 +208,10 @@ def _with_unit_behind(statement: str, line: str) -> str:
     return with_unit(statement, line, found[0].end) if len(found) == 1 else statement
 
 
-# Words before a bare answer: `So it is `, `Hence, `, a picture. That of a cross or of a doubt is no
-# such word: `❌ 5`, `🤔 5`.
+# Words before a bare answer: `So it is `, `Hence, `, a picture. Pictures that refuse or doubt are
+# many, so those that do not are listed: `🎯 5`, but not `❌ 5` or `🤷 5`.
 _LEAD_IN = re.compile(
-    r"(?:(?:(?![❌❎✗✘❓❔\u2776-\u2793])[∴⇒⟹→\u2600-\u27bf🌀-🚪🛀-🤓🤕-🫿]\ufe0f?|=+>|\\(?:therefore|Rightarrow|implies|to)(?![a-z]))\s*)?(?:(?:so|thus|hence|therefore|then)\b[,:]?\s*)?(?:(?:it|that|this)\s+(?:is|equals)\s+)?"
+    r"(?:(?:[∴⇒⟹→➜➡👉✅✔☑⭐✨⚡🌟🎉🎯🏁🏆💡📊📌📍📐📝🔑🔢🚀🟢🧮🥇]\ufe0f?|=+>|\\(?:therefore|Rightarrow|implies|to)(?![a-z]))\s*)?(?:(?:so|thus|hence|therefore|then)\b[,:]?\s*)?(?:(?:it|that|this)\s+(?:is|equals)\s+)?"
     r"(?:(?:(?:故|所以|因此|综上|则|即)[,，]?)?(?:结果(?:是|为)|(?:应|故)?填|[可解]?得|[一总]?共有?|应付)[:：]?(?=[-−$]?\d))?",
     re.IGNORECASE,
 )

@@ -208,7 +208,7 @@ _WORD_REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"^all real numbers (?:x )?less than or equal to (?={_BOUND}$)", r"x \\le "),
         # Two values that a letter does not have: `x \ne 1, -1`.
         (
-            rf"^([a-zA-Z])\s*(?:\\neq?(?![a-z])|≠)\s*({_BOUND})(?:\s*,\s*|\s+and\s+)({_BOUND})$",
+            rf"^([a-zA-Z])\s*(?:\\neq?(?![a-z])|≠)\s*({_BOUND})(?:\s*,(?!\d{{3}}(?!\d))\s*|\s+and\s+)({_BOUND})$",
             r"\1 \\ne \2, \1 \\ne \3",
         ),
         # A ratio of three numbers in words: `2 to 3 to 5`.

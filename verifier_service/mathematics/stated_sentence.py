@@ -122,7 +122,9 @@ _LEADS_TO_VALUE = re.compile(
 # Words between a value and the clause behind it: a unit, as in ` square meters`, or that nothing
 # else is one, as in ` is the only valid solution`.
 _UNIT_BEHIND = re.compile(
-    r"[*]{0,2}(?:\s(?:is|remains)\s(?:thus\s|therefore\s)?the\s(?:only|unique)(?:\s[a-z]{1,15}){1,3}"
+    r"[*]{0,2}(?:\s(?:is|remains)\s(?:thus\s|therefore\s)?the\s(?:only|unique)"
+    r"(?:\s(?:valid|possible|positive|negative|real|integer|admissible|feasible|acceptable)){0,2}"
+    r"\s(?:solutions?|values?|roots?|answers?|one|possibility)"
     r"|(?:\s(?!(?:is|are|has|have|and|but|or|as|attains?|gives?)\b)[A-Za-z°%]{1,15}){0,2})[*.]{0,2}"
 )
 # A clause that goes on to another result: `, but in fact $x = -5$`, ` and get $5$`.
@@ -357,19 +359,26 @@ def without_closing_aside(text: str) -> str:
     ):
         text = text[: included.start()]
     rejected = _REJECTED.search(text, max(0, len(text) - _MAX_ATTAINED))
+    if rejected is not None and _UNDONE.search(rejected[0]):
+        return without_place_of_extreme(text)
     if rejected is not None and _ENDS_WITH_VALUE.search(text, 0, rejected.start()):
         text = text[: rejected.start()].rstrip()
     return without_place_of_extreme(text)
 
 
 _MAX_VERIFIED = 300
-# A check in a sentence of its own behind the one that states a value, if nothing follows from it:
-# ` We can verify: $2(6) + 3 = 15$.`
+# A check in a sentence of its own behind the one that states a value: ` We can verify: $2(6) + 3 =
+# 15$.` It is one equation without words, whose left side computes; a mark of success may follow.
 _VERIFIED = re.compile(
     r"(?<=[\d$)}][.!])\s(?:(?:we\scan|let['’]s|let\sus|to)\s)?(?:verif(?:y|ying|ication)|check(?:ing)?|double-check)"
     r"(?:\s(?:this|that|it|by\ssubstitution|(?:our|the)\s(?:answer|solution|result)))?\s?[:,]\s"
-    r"(?![^\n]*(?:\b(?:so|thus|therefore|hence|answer|instead|wrong|not|but|however|no|fails?|actually|should|hmm|oops)\b"
-    r"|≠|\\ne|n['’]t|\\boxed))[^\n]{1,200}\Z",
+    r"\$(?![^$\n]*(?:≠|\\ne|\\boxed))(?=[^$=\n]{0,100}\d)(?=[^$=\n]{0,100}[+*/^(-])[^$=\n]{1,100}=[^$\n]{1,100}\$"
+    r"[.\s✓✔✅]{0,6}\Z",
+    re.IGNORECASE,
+)
+# A remark in brackets that undoes the value before it, or comes to another: `(check: fails)`.
+_UNDONE = re.compile(
+    r"\b(?:fail(?:s|ed)?|so|thus|hence|wrong|answer|instead|but|gives|does\snot)\b|,\s[$\\]|≠|\\ne|[✗❌]",
     re.IGNORECASE,
 )
 # A number with what it counts at the end of a text: `5 real roots`.
