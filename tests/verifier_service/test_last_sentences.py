@@ -15,7 +15,11 @@ from verifier_service.mathematics.closing_remarks import without_remarks
 from verifier_service.mathematics.counted_lists import counted_list
 from verifier_service.mathematics.labelled_answers import answers_of_parts, assigned_values
 from verifier_service.mathematics.leading_verdict import leading_verdict
-from verifier_service.mathematics.stated_sentence import main_clause, without_closing_aside
+from verifier_service.mathematics.stated_sentence import (
+    main_clause,
+    states_no_value,
+    without_closing_aside,
+)
 from verifier_service.verifiers.accuracy import Accuracy
 
 CHAIN = "x &= 2 + 3 \\\\\n&= 5"
@@ -149,6 +153,11 @@ def test_main_clauses_are_found_in_linear_time(piece: str) -> None:
 def test_closing_asides_are_found_in_linear_time(piece: str) -> None:
     assert_linear(without_closing_aside, piece)
     assert_linear(without_closing_aside, piece, before="It is $5$, attained at ")
+
+
+@pytest.mark.parametrize("piece", ["x=5, discarding $x=3$ ", "less than $5$ ", ", not $5$"])
+def test_values_that_a_sentence_states_are_found_in_linear_time(piece: str) -> None:
+    assert_linear(states_no_value, piece)
 
 
 def test_remarks_are_found_in_linear_time() -> None:

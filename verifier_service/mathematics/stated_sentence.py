@@ -242,7 +242,9 @@ def _without_unstated(line: str, spans: list[DelimitedMath]) -> tuple[str, list[
     """
     kept = list(spans)
     while len(kept) > 1 and _only_places(line, kept[-2], kept[-1]):
-        line = _CONTRASTS.sub("", line[: kept.pop().start])
+        end = kept.pop().start
+        contrast = _CONTRASTS.search(line, max(0, end - _MAX_CONTRAST), end)
+        line = line[: contrast.start() if contrast else end]
     return line, kept
 
 
@@ -268,6 +270,7 @@ _OFFERS = re.compile(
 # Words before mathematics that a sentence denies, at the end of a text: the `, but not ` of `$5$,
 # but not $6$`.
 _CONTRASTS = re.compile(r"(?:,? (?:and|but|or))?,? not \Z")
+_MAX_CONTRAST = 16
 
 
 # Words right before a number that another one is divided by: `upon division by `.
