@@ -977,6 +977,7 @@ def test_test_code_sees_the_programs_functions_and_objects(grader: Grader, code:
             "bad_reference",
         ),
         ("def check(f):\n    f(2)\ncheck(count)", "passed"),
+        ("class T:\n    def count(self):\n        pass\ndef test_x():\n    count(2)", "passed"),
         ("assert missing(1) == 2", "runtime_error"),
         ("import solution\nassert solution.missing(1) == 2", "wrong_answer"),
         ("assert list(count(2)) == [0]", "wrong_answer"),

@@ -31,7 +31,8 @@ def can_fail(nodes: Iterable[ast.AST]) -> bool:
     False
     """
     found = list(nodes)
-    own = {node.name for node in found if isinstance(node, _DEFINITIONS)}
+    methods = {one for node in found if isinstance(node, ast.ClassDef) for one in node.body}
+    own = {node.name for node in found if isinstance(node, _DEFINITIONS) and node not in methods}
     return any(not isinstance(node, _IDLE) and not _is_idle(node, own) for node in found)
 
 
