@@ -39,6 +39,11 @@ _TAKEN_BACK = re.compile(
     r"|\bnot\s(?:necessarily|always|quite|really|so)\b|\?",
     re.IGNORECASE,
 )
+# A sentence that concludes from the reasons: its words, and not the first ones, are the verdict.
+_CONCLUDES = re.compile(
+    r"(?:[.!;:]\s|\n)\s{0,9}[*_]{0,3}(?:so|thus|hence|therefore|consequently|finally|in\sconclusion|then)\b",
+    re.IGNORECASE,
+)
 # Words for a claim that holds, behind `No`.
 _YES = re.compile(
     r"\b(?:yes|true|correct|indeed|no\sdoubt|nothing|proves?d?|(?:is\s|always\s)(?:valid|satisfied|established|so|possible)|can\sbe\sdone"
@@ -70,6 +75,6 @@ def leading_verdict(text: str) -> str | None:
     opposite = _NO if verdict["yes"] else _YES
     if _BEGINS_REASON.match(reasons) is None or _TAKEN_BACK.search(reasons):
         return None
-    if opposite.search(reasons):
+    if opposite.search(reasons) or _CONCLUDES.search(reasons):
         return None
     return yes_or_no(verdict, _END_OF_SENTENCE.split(reasons, maxsplit=1)[0])
