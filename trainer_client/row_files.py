@@ -28,6 +28,7 @@ MAX_FIELD_CHARS = 2**27
 """Longest value of a CSV file, in characters. Python's own limit, 128 Ki, is less than a test
 suite."""
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_COMPRESSED = frozenset([".gz", ".bz2", ".xz"])
 
 _OPENERS: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
@@ -48,8 +49,9 @@ def read_file(path: Path) -> Sequence[dict[str, Any]]:
         DatasetError: a row is no object, or has more values than the file has columns.
         OSError, ValueError, EOFError, lzma.LZMAError, zlib.error: the file cannot be read.
     """
-    names = [suffix for suffix in path.suffixes[-2:] if suffix in _DELIMITERS]
-    return _csv_rows(path, _DELIMITERS[names[-1]]) if names else _json_rows(path)
+    name = Path(path.stem) if path.suffix in _COMPRESSED else path
+    delimiter = _DELIMITERS.get(name.suffix)
+    return _json_rows(path) if delimiter is None else _csv_rows(path, delimiter)
 
 
 class JsonLines(Sequence[dict[str, Any]]):
