@@ -29,6 +29,9 @@ from trainer_client.own_loop import run_async
 from trainer_client.python_file import from_file
 from trainer_client.rollout import RolloutGroup
 
+NOT_JUDGED = "not_judged"
+"""Reason of the verdict on a completion for which a function returned None."""
+
 
 class RewardError(TrainerError):
     """A reward function or model did not give one finite score for each completion."""
@@ -96,7 +99,7 @@ class RewardFunction:
     def _verdict(self, value: Any) -> Verdict:
         value = _plain(value)
         if value is None:
-            return Verdict(outcome="unverifiable", reason="not_judged")
+            return Verdict(outcome="unverifiable", reason=NOT_JUDGED)
         if isinstance(value, Real) and math.isfinite(value):
             return Verdict(outcome="scored", score=float(value), reason="function")
         raise RewardError(

@@ -18,6 +18,7 @@ from trainer_client.config.reward_sections import (
 )
 from trainer_client.dataset import Problem
 from trainer_client.errors import TrainingError
+from trainer_client.reward.functions import NOT_JUDGED
 from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.update.advantages import (
     decoupled_advantages,
@@ -141,15 +142,16 @@ def rewards_of(scored: ScoredGroups, config: RewardConfig) -> Tensor:
     """
     rewards = raw_rewards(scored, config)
     if rewards.isnan().all():
-        seen = {
-            f"{name}: {verdict.outcome} ({verdict.why})"
+        unscored = [
+            (name, verdict)
             for group in scored.groups
             for verdicts in group.verdicts
             for name, verdict in verdicts.items()
             if verdict.score is None
-        }
+        ]
+        seen = {f"{name}: {verdict.outcome} ({verdict.why})" for name, verdict in unscored}
         shown = ", ".join(sorted(seen)[:MAX_SHOWN_VERDICTS])
-        returned_none = all("(not_judged)" in one for one in seen)
+        returned_none = all(verdict.reason == NOT_JUDGED for _, verdict in unscored)
         remedy = (
             "The function returned None for each; let it return numbers"
             if returned_none
