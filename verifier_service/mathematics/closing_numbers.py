@@ -135,7 +135,7 @@ def _has_letter(text: str, letter: str) -> bool:
 
 
 # A result of arithmetic: the `24 - 7 = 17` of `There are 24 - 7 = 17 students in 9B.`
-_RESULT = re.compile(
+RESULT = re.compile(
     r"(?<![\w.,)=+*/^-])[$€£]?\d[\d,]*(?:\.\d+)?(?:\s*[-−+*/×·÷x]\s*[$€£]?\d[\d,]*(?:\.\d+)?){1,6}"
     r"\s*=\s*(?P<value>[-−]?[$€£]?[-−]?\d[\d,]*(?:\.\d+)?(?:\s*\\?%)?)(?![\w^(])(?!\s*[-−+*/×·÷=^(]\s*\d)"
     r"(?!\s*[≈=])"
@@ -166,7 +166,7 @@ def computes(line: str) -> bool:
     >>> computes("24 - 7 = 17 of them are not red."), computes("It is not 2 + 3 = 5.")
     (True, False)
     """
-    return _RESULT.search(line) is not None and _NO_RESULT.search(line) is None
+    return RESULT.search(line) is not None and _NO_RESULT.search(line) is None
 
 
 # Words between computations of which each uses the one before it: `and`, `First`, `so we get`.
@@ -184,7 +184,7 @@ def last_of_results(line: str) -> str | None:
     >>> last_of_results("3*4=12 and 12+8=20."), last_of_results("3+4=7, 5+2=7")
     ('20', None)
     """
-    results = list(_RESULT.finditer(line))
+    results = list(RESULT.finditer(line))
     if len(results) < 2 or not _LINKS.fullmatch(line, 0, results[0].start()):
         return None
     for one, other in pairwise(results):
@@ -327,14 +327,18 @@ def amount_of_sentence(sentence: str) -> str | None:
     return (amount["more"] or amount["value"]) if amount else None
 
 
+_FROM_TWENTY = (
+    r"(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
+    r"(?:-(?:one|two|three|four|five|six|seven|eight|nine))?"
+)
 # The number of a subject at the beginning of a sentence, with its verb behind it: the `5` of
 # `5 cars drove by in the first 15 minutes.`, the `Four` of `Four of them were sold on Sunday.`
 _SUBJECT = re.compile(
     r"(?:(?:so|thus|hence|therefore|altogether|overall|in\s+total|finally),?\s+)?"
     r"(?:(?:a\s+total\s+of|exactly|only)\s+)?\*{0,2}(?P<value>[$€£]?\d[\d,]*(?:\.\d+)?"
     r"|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
-    r"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-(?:one|two|three|four|five|six|seven"
-    r"|eight|nine))?))\*{0,2}\s+(?!(?:or|and|to|in|per|out|times|more|less|fewer|than|plus|minus|percent"
+    rf"|{_FROM_TWENTY}))"
+    r"\*{0,2}\s+(?!(?:or|and|to|in|per|out|times|more|less|fewer|than|plus|minus|percent"
     r"|divided|hundred|thousand|million|years?\s+old)\b)(?P<rest>(?:[A-Za-z'’]+\s+){1,4}?"
     r"(?:will|would|can|must|should|is|are|was|were|has|have|had|do|did|does|need|remain|live|think|drove"
     r"|went|came|left|sat|won|lost|got|took|accept|like|prefer|passed|failed|[a-z]{3,12}ed)\s[^\n]*)",
@@ -359,7 +363,7 @@ def number_of_subject(sentence: str) -> str | None:
     match = _SUBJECT.fullmatch(sentence.strip("* "))
     if match is None:
         return _number_there_is(sentence)
-    if _RESULT.search(sentence) or _NO_SUBJECT.search(match["rest"]):
+    if RESULT.search(sentence) or _NO_SUBJECT.search(match["rest"]):
         return None
     rest = match["rest"]
     places = [one.start() for one in _LATER_NUMBER.finditer(rest)]
@@ -378,15 +382,13 @@ _NO_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 
-_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
-_ONES = "one|two|three|four|five|six|seven|eight|nine"
 _SMALL_NUMBER = f"(?:{'|'.join(word for word, value in NUMBER_WORDS.items() if 0 < value <= 20)})"
 # A sentence that says how many things there are, and perhaps which: `So there are 4 queries with a
 # value lower than 0.50.`, `After the third day, there was a total of four people left.`
 _THERE_IS = re.compile(
     r"(?:(?P<before>[A-Za-z][A-Za-z'’ ]{0,120}),?\s+)?there\s+(?:is|are|was|were|will\s+be)\s+"
     r"(?:(?:a\s+total\s+of|exactly|only)\s+)?\*{0,2}"
-    rf"(?P<value>\d[\d,]{{0,12}}(?:\.\d{{1,9}})?|(?:{_TENS})(?:-(?:{_ONES}))?|{_SMALL_NUMBER})\*{{0,2}}"
+    rf"(?P<value>\d[\d,]{{0,12}}(?:\.\d{{1,9}})?|{_FROM_TWENTY}|{_SMALL_NUMBER})\*{{0,2}}"
     r"(?P<rest>(?:\s+(?!(?:or|and|to|per|out|times|more|less|fewer|than|plus|minus|percent|hundred"
     r"|thousand|million|half|dozen|point)\b)[A-Za-z'’]+){1,4}\b[^\n]{0,300})",
     re.IGNORECASE,
@@ -502,7 +504,7 @@ def closing_result(line: str) -> tuple[int, int] | None:
     >>> closing_result("Kim pays $64 for 16 glasses."), closing_result("y is 5 when x is 3")
     ((9, 12), (5, 6))
     """
-    results = list(_RESULT.finditer(line))
+    results = list(RESULT.finditer(line))
     if results:
         start, end = results[-1].span("value")
         behind = line[end:]
@@ -552,52 +554,6 @@ OR_BETWEEN = re.compile(
     r"(?:,\s*)?(?:or|oder|ou|o|u|или|либо|lub|of|eller|veya|atau|hoặc|或者?|还是|または|もしくは|또는|혹은)",
     re.IGNORECASE,
 )
-
-
-# The beginning of a sentence that plans, supposes or asks, with no result in it: `Let $x = 6$.`,
-# `We want to find how many of the 6 boys play.`, `How many of the 6 boys play?`
-_PLANS = re.compile(
-    r"[\s*_>#-]{0,9}(?:(?:so|now|next|then|first|finally|therefore|thus|hence|here|and|but)\b,?\s+){0,3}"
-    r"(?:(?:let|(?:suppose|assume)(?:\s+that)?|substitut(?:e|ing)|plug(?:ging)?|consider)\b"
-    r"|(?:let['’]s|let\s+us|(?:we|I)\s+(?:now\s+)?(?:(?:need|want|have|would\s+like|are\s+asked)\s+to|must"
-    r"|will|should))\s+(?:now\s+)?"
-    r"(?:find|compute|calculate|determine|check|prove|figure\s+out|know|see)\s+(?:(?:how|what|whether|if|which|the)\b|\$\\?[A-Za-z])"
-    r"|we\s+are\s+given\b|(?:it|this|the\s+answer)\s+depends\s+on\b"
-    r"|(?:how|what|which|where|when|why)\b[^?\n]{1,200}\?\W{0,4}\Z)",
-    re.IGNORECASE,
-)
-# A sentence that only repeats what the problem gives: `We are given that $r = 6$.`, `Given: radius
-# 6.`, `Given $r=6$, find the area.`
-_IS_PREMISE = re.compile(
-    r"[\s*_>#-]{0,9}(?:we\s+(?:are|were)\s+given\b(?:(?!\b(?:so|thus|hence|therefore)\b)[^,;\n=]){0,100}"
-    r"|given(?::[^,;\n=]{1,60}|\s+(?:that\s+)?(?=\$?[A-Za-z](?:_\w)?\s?=)[^,;\n=]{1,9}))"
-    r"(?:=[^,;\n=]{1,40})?"
-    r"(?:,\s+(?:find|compute|determine|calculate|evaluate)\b[^\n=]{0,200})?",
-    re.IGNORECASE,
-)
-# A word or sign with which a sentence comes to a result, or a second clause.
-_COMES_TO = re.compile(
-    r"\b(?:so|then|thus|hence|therefore|get|gets|obtain|gives?|giving|yields?|is|are|equals?|makes?|to\s+be|that"
-    r"|conclude|have|leads?|leading|we\s+find|answer|results?|total|final\w*|comes?|produces?|shows?|turns|becomes?)\b|[,;:≈⇒→]|\\(?:approx|to|implies|Rightarrow|rightarrow)\b|=[^=]*=|[.]\s",
-    re.IGNORECASE,
-)
-
-
-def plans(sentence: str) -> bool:
-    """Whether a sentence only plans, supposes or asks, and comes to no result.
-
-    >>> plans("Let $x = 6$."), plans("How many of the 6 boys play?")
-    (True, True)
-    >>> plans("Let $x = 6$, so $y = 7$."), plans("Now we find 5 + 6 = 11.")
-    (False, False)
-    """
-    if _IS_PREMISE.fullmatch(sentence):
-        return True
-    beginning = _PLANS.match(sentence)
-    if beginning is None:
-        return False
-    rest = sentence[beginning.end() :].rstrip(" .*_$")
-    return _COMES_TO.search(rest) is None and _RESULT.search(sentence) is None
 
 
 # A number that only describes a noun: the `6` of `the 6-foot well`, of `56 6-inch pencils`.

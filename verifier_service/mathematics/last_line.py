@@ -18,7 +18,6 @@ from verifier_service.mathematics.closing_numbers import (
     number_of_subject,
     number_text,
     operation_before,
-    plans,
     without_numbers_of_others,
 )
 from verifier_service.mathematics.closing_remarks import without_remarks
@@ -35,6 +34,7 @@ from verifier_service.mathematics.offered_answers import (
     offered_in_line,
 )
 from verifier_service.mathematics.option_letters import chosen_letters
+from verifier_service.mathematics.planning_sentences import plans
 from verifier_service.mathematics.short_statements import said_twice
 from verifier_service.mathematics.withdrawn_answers import (
     is_withdrawn,

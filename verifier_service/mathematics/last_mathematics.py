@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from verifier_service.mathematics.bare_text import breaks_off, is_bare, is_block
-from verifier_service.mathematics.closing_numbers import last_of_results, number_text, plans
+from verifier_service.mathematics.closing_numbers import last_of_results, number_text
 from verifier_service.mathematics.closing_remarks import without_parts
 from verifier_service.mathematics.closing_statement import NOTHING
 from verifier_service.mathematics.closing_units import with_unit
@@ -38,6 +38,7 @@ from verifier_service.mathematics.markdown import closing_line, listed_values, t
 from verifier_service.mathematics.offered_answers import (
     offered_in_line,
 )
+from verifier_service.mathematics.planning_sentences import plans
 from verifier_service.mathematics.short_statements import stated_twice
 from verifier_service.mathematics.stated_sentence import (
     SIGN_BEFORE,

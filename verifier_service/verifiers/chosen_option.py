@@ -44,6 +44,7 @@ from verifier_service.mathematics.withdrawn_answers import (
     is_retracted,
     says_none,
 )
+from verifier_service.verifiers.explained_option import with_letter_alone
 
 
 class ChosenOption(NamedTuple):
@@ -105,42 +106,9 @@ def _opening_letter(text: str, line: str, choices: Mapping[str, str]) -> str | N
     return (
         _letter_at_end(line)
         or _letter_left(line)
-        or opening_letter(_with_letter_alone(main, choices))
+        or opening_letter(with_letter_alone(main, choices))
         or _choice_at_end(line, choices)
     )
-
-
-# A first line that is an option with its letter: `**B. It falls**`, `(B) It falls.`
-_FIRST_OPTION = re.compile(r"[*_]{0,3}\(?(?P<letter>[A-Z])[).:]\s{1,3}(?P<words>[^\n]{1,200})")
-
-
-# The explanation behind an option, which tells it from a heading: `**A. Analysis**`.
-_EXPLAINED = re.compile(
-    r"\s{0,9}[*_]{0,3}(?:explanation|reason(?:ing|s)?|rationale|justification|because|why)\b",
-    re.IGNORECASE,
-)
-# Words that take an option back: `This one is incorrect.`, `On second thought, A.`
-_AGAINST_OPTION = re.compile(
-    r"\A[\s*_:?.,]{0,9}(?:(?:it|this|that|option|choice|one|answer|is|was|does|can)\s){0,4}"
-    r"(?:is\s)?(?:not|cannot|no|never|wrong|incorrect|false|(?:isn|doesn)['\u2019]t|the\s(?:distractor|trap|wrong\w*|incorrect))\b"
-    r"|\b(?:second\sthought|actually|correct\sone|my\spick|wait|scratch\sthat|correction|instead|hmm)\b",
-    re.IGNORECASE,
-)
-
-
-def _with_letter_alone(text: str, choices: Mapping[str, str]) -> str:
-    """A text whose first line is an option with its letter, without the words of that option."""
-    first = _FIRST_OPTION.match(text)
-    if first is None:
-        return text
-    is_bold = first[0].startswith("**") and first[0].rstrip().endswith("**")
-    words, choice = first["words"].strip(" .*_"), choices.get(first["letter"], "").strip(" .")
-    rest = text[first.end() :]
-    is_option = words.lower() == choice.lower() if choices else is_bold
-    explanation = _EXPLAINED.match(rest)
-    if not is_option or explanation is None or _AGAINST_OPTION.search(rest[explanation.end() :]):
-        return text
-    return first["letter"] + rest
 
 
 def _with_later_words(letters: set[str], answer: FinalAnswer, text: str) -> set[str]:
