@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 TRIES_ALONE = 3
 MAX_DEATHS_BEFORE_TASK = 8
-"""Workers that may die before they have begun with a task. It is blamed for those that follow."""
+"""Most workers that die in a row before they begin with a task, and are no tries of its item."""
 RESTART_SECONDS = 1.0
 BEGIN_SECONDS = 0.002
 """Time between two looks whether an item takes long, while tasks wait to begin."""
