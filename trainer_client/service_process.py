@@ -48,7 +48,7 @@ def running_service(log: Path, *flags: str, python: str = sys.executable) -> Ite
             # Ctrl-C goes to all processes of a terminal: the run that it stops needs the service
             # until the step under way has ended.
             process_group=0,
-            preexec_fn=_end_with_parent,
+            preexec_fn=end_with_parent,
         )
     try:
         yield _wait_for_url(process, log)
@@ -61,8 +61,8 @@ def running_service(log: Path, *flags: str, python: str = sys.executable) -> Ite
             process.wait()
 
 
-def _end_with_parent() -> None:
-    """Have the kernel send SIGTERM when the parent dies: a second Ctrl-C leaves it no time."""
+def end_with_parent() -> None:
+    """Have the kernel end this process with its parent, which a second Ctrl-C leaves no time to."""
     _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 

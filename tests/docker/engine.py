@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from trainer_client.service_process import end_with_parent
+
 START_SECONDS = 60.0
 STOP_SECONDS = 60.0
 BRIDGE = "docker0"
@@ -149,6 +151,7 @@ def _own_engine(directory: Path) -> Iterator[str]:
             stdout=log,
             stderr=log,
             start_new_session=True,
+            preexec_fn=end_with_parent,  # and its containers with it
         )
     try:
         _wait_until(lambda: _answers(host), daemon, directory / "dockerd.log")
