@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 def example(command: str) -> str:
     """The last lines of a help text; without the mark they are wrapped, and cannot be copied."""
     return f"\b\nExample:\n  {command}"
+
+
+def input_file(given: Path) -> Path:
+    """The file that an argument of a command names; `-` is standard input."""
+    return Path("/dev/stdin") if str(given) == "-" else given
 
 
 def progress_bar() -> Progress:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -78,6 +79,41 @@ def test_calls_that_take_longer_than_the_limit_are_given_up(tmp_path: Path) -> N
         for answer in answers:
             assert answer.result().status_code == 503
             assert answer.result().json()["error"]["type"] == "draining"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("padding", [0, 100_000])
+def test_a_stream_that_takes_longer_than_the_limit_is_broken_off(
+    tmp_path: Path, padding: int
+) -> None:
+    """Small requests are judged for the API process, large ones for a process of their own."""
+    log = tmp_path / "service.log"
+    limits = ("--drain-seconds", "0.1", "--item-cpu-seconds", "60")
+    reference = {"answer": "2"}
+    quick = [
+        {"reference": reference, "completions": [f"{n}, ${k}$" for k in range(16)]}
+        for n in range(4)
+    ]
+    slow = {"reference": reference, "completions": [POISON], "prompt": "x" * padding}
+    body = slow_body() | {"groups": [*quick, slow]}
+    with (
+        running_service(log, "--workers", "1", "--enabled", "accuracy", *limits) as url,
+        httpx.Client(timeout=60) as client,
+        client.stream(
+            "POST", f"{url}/v1/score", json=body, headers={"Accept": "application/x-ndjson"}
+        ) as response,
+    ):
+        lines = response.iter_lines()
+        assert json.loads(next(lines))["index"] == 0
+        process = pid_in(log)
+        started = tree(process)
+        os.kill(process, signal.SIGTERM)
+        with pytest.raises(httpx.RemoteProtocolError, match="incomplete chunked read"):
+            list(lines)
+        until(lambda: not any(Path(f"/proc/{pid}/fd").exists() for pid in started[1:]))
+        last = log.read_text()
+    assert "Traceback" not in last
+    assert "error=draining" in last or '"error": "draining"' in last
 
 
 @pytest.mark.slow

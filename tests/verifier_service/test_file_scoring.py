@@ -43,11 +43,14 @@ LINE_ENDS = "\u2028\u2029\x85"
 """Ends of lines to Unicode, none to JSON, which lets them stand in a text as they are."""
 
 
-def score(rows: Path, out: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+def score(
+    rows: Path, out: Path, *flags: str, stdin: str | None = None
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "verifier_service", "score", str(rows), "--out", str(out)]
     verifiers = ("--verifier", "accuracy", "--verifier", '{"type": "format", "weight": 0.5}')
     return subprocess.run(
         [*command, *(flags or verifiers), "--workers", "1"],
+        input=stdin,
         capture_output=True,
         text=True,
         timeout=600,
@@ -83,6 +86,15 @@ def test_a_file_gets_the_verdicts_of_the_service(
     answer = http.post("/v1/score", json={"verifiers": verifiers, "groups": groups}).json()
     assert without_seconds(lines) == without_seconds(answer["groups"])
     assert "accuracy: 3 scored/equal, 1 scored/different" in result.stdout
+
+
+@pytest.mark.slow
+def test_rows_come_from_standard_input_and_verdicts_go_to_standard_output(rows: Path) -> None:
+    result = score(Path("-"), Path("-"), stdin=rows.read_text())
+    assert result.returncode == 0, result.stderr
+    found = [json.loads(line)["index"] for line in result.stdout.splitlines()]
+    assert sorted(found) == [0, 1, 2, 3]
+    assert "accuracy: 3 scored/equal, 1 scored/different" in result.stderr
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from verifier_service.code.check_tests import (
     read_rows,
 )
 from verifier_service.code.languages.language import LanguageName
-from verifier_service.console import fail, progress_bar
+from verifier_service.console import fail, input_file, progress_bar
 from verifier_service.sandbox.execution import SandboxError
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.usable_resources import usable_cores
@@ -31,7 +31,8 @@ def check_tests(
             metavar="FILE.jsonl",
             help="each row has a solution, bare or in a fenced block, and tests as in "
             "reference.tests: an object of type stdio (with cases), function (entry_point, cases) "
-            "or asserts (code, entry_point, module), or with inputs and outputs; see docs/code.md",
+            "or asserts (code, entry_point, module), or with inputs and outputs; see docs/code.md; "
+            "- is standard input",
         ),
     ],
     solution_column: Annotated[str, typer.Option(help="column of the solutions")] = "solution",
@@ -50,7 +51,9 @@ def check_tests(
     """
     hide_process()
     try:
-        rows = read_rows(file, solution_column=solution_column, tests_column=tests_column)
+        rows = read_rows(
+            input_file(file), solution_column=solution_column, tests_column=tests_column
+        )
         misfits = asyncio.run(_find_misfits(rows, language, workers or usable_cores()))
     except (BadRows, OSError, UnicodeDecodeError, SandboxError) as error:
         why = error.strerror if isinstance(error, OSError) else None

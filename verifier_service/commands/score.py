@@ -13,7 +13,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from verifier_service import strict_json
-from verifier_service.console import fail, progress_bar
+from verifier_service.console import fail, input_file, progress_bar
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.file_scoring import (
     BadFile,
@@ -62,7 +62,7 @@ def score(
             metavar="FILE.jsonl",
             help="rows with `completion` or `completions`, and with a `reference` or with "
             "`answer`, `tests`, ...; and with `verifiers` or a `profile` of their own where these "
-            "are to judge a row",
+            "are to judge a row; - is standard input",
         ),
     ],
     *,
@@ -87,6 +87,7 @@ def score(
     is `failed` or none is `scored`, 2 if nothing can be done.
     """
     hide_process()
+    file = input_file(file)
     try:
         verifiers = _verifiers(verifier or [], profile, settings)
         if out is not None and str(out) != "-":

@@ -17,7 +17,8 @@ from verifier_service.engine.light_body import read_light_request
 from verifier_service.engine.request_body import read_request
 from verifier_service.engine.response import EncodedResponse, respond
 from verifier_service.engine.response_json import PIECE_BYTES, check_size
-from verifier_service.errors import RequestError, RequestFailed
+from verifier_service.errors import Draining, RequestError, RequestFailed
+from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import refused
 from verifier_service.http.intake import content_encoding, given_up, intake_of, unless_given_up
 from verifier_service.http.service import Service
@@ -98,7 +99,7 @@ class _ScoreCall:
             await asyncio.wait([scoring])
             raise
         lines = self._pieces_of_lines(first, scoring)
-        return _StreamedResponse(lines, scoring)
+        return _StreamedResponse(lines, scoring, self._service.drain)
 
     async def _pieces_of_lines(
         self, first: bytes | None, scoring: asyncio.Task[EncodedResponse]
@@ -119,7 +120,10 @@ class _ScoreCall:
         self._report(scoring.result())
 
     async def _next_line(self, scoring: asyncio.Task[EncodedResponse]) -> bytes | None:
-        """The next line; None after the last. Raises the error that ended the scoring."""
+        """The next line; None after the last.
+
+        Raises the error that ended the scoring, and Draining if the ending service cancelled it.
+        """
         if self._lines.empty():
             line = asyncio.create_task(self._lines.get())
             try:
@@ -130,6 +134,8 @@ class _ScoreCall:
                 return line.result()
         if not self._lines.empty():
             return self._lines.get_nowait()
+        if scoring.cancelled():
+            raise Draining
         scoring.result()
         return None
 
@@ -213,18 +219,31 @@ class _ScoreCall:
 
 
 class _StreamedResponse(StreamingResponse):
-    """NDJSON; the scoring ends with the last line or when the client is gone."""
+    """NDJSON.
 
-    def __init__(self, lines: AsyncIterator[bytes], scoring: asyncio.Task[EncodedResponse]) -> None:
+    The scoring ends with the last line, when the client is gone, or when the ending service gives
+    the call up.
+    """
+
+    def __init__(
+        self, lines: AsyncIterator[bytes], scoring: asyncio.Task[EncodedResponse], drain: Drain
+    ) -> None:
         super().__init__(lines, media_type=NDJSON)
         self._scoring = scoring
+        self._drain = drain
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        giving_up = asyncio.create_task(self._give_up_when_stopped())
         try:
             await super().__call__(scope, receive, send)
         finally:
+            giving_up.cancel()
             self._scoring.cancel()
-            await asyncio.gather(self._scoring, return_exceptions=True)
+            await asyncio.gather(self._scoring, giving_up, return_exceptions=True)
+
+    async def _give_up_when_stopped(self) -> None:
+        await self._drain.wait_stopped()
+        self._scoring.cancel()
 
 
 def response_in_pieces(pieces: list[bytes], status: int = HTTPStatus.OK) -> Response:
