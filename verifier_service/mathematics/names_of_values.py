@@ -127,7 +127,8 @@ def solutions_of_system(items: list[Value]) -> list[Value]:
     solutions = [named[start : start + len(names)] for start in range(0, len(named), len(names))]
     if any({one.name for one in solution} != set(names) for solution in solutions):
         return items
-    return [
-        Several("tuple", tuple(sorted(solution, key=lambda one: names.index(one.name))), "()")
-        for solution in solutions
-    ]
+
+    def in_order(solution: list[Named]) -> tuple[Value, ...]:
+        return tuple(sorted(solution, key=lambda one: names.index(one.name)))
+
+    return [Several("tuple", in_order(solution), "()") for solution in solutions]
