@@ -22,7 +22,7 @@ PHRASE = re.compile(
             (?:[ ]\([A-Za-z][A-Za-z ,]{1,40}\))?
             \**[ ]*(?:(?<![A-Za-z])(?:is|are|(?:would|must|should|will)[ ]be)\b[ ]*:?
                 |=(?![=>])|[:：])\**
-      | (?:^|\n)\**(?:A|Ans|Ans\.|答案)\**[ ]*:
+      | (?:^|\n)\**(?:A(?!\**[ ]*:[^\n]{0,200}[,;\n]\s{0,5}\**B\**[ ]*[:=])|Ans|Ans\.|答案)\**[ ]*:
       | \b(?:correct|right|true)[ ]statements?[ ](?:is|are)\b[ ]*:?
       | (?:^|\n)\**Ans\.\**[ ]*(?=[-\d$\\(])
       | \b(?:answer|ans\.?|result)\**[ ]*

@@ -88,7 +88,7 @@ _IS_RIGHT = re.compile(
 # Another option behind the first: the `and (C)` of `(A) and (C)`, the `, B: 2` of `A: 1, B: 2`, the
 # `, or perhaps (C)` of `(B) 12, or perhaps (C)`, the next part `; (b) 7` of `(a) 5; (b) 7`.
 _MORE_OPTIONS = re.compile(
-    r"[,;\s]\s*(?:and\s+)?\([A-Ja-j]\)\s*\$?[-\d\\]|[,;]\s*[A-J]\s*[:=]|^[\s,;)]*(?:and|or|&|/|\|)?[\s,;]*[(\[]?[A-J][)\]]?(?:[\s,;.]|$|and|or)"
+    r"[,;\s]\s*(?:and\s+)?\(?[A-Ja-j]\)\s*\$?[-\d\\]|[,;]\s*(?:[A-J]\s*=|[A-Ja-j]\s*:)|^[\s,;)]*(?:and|or|&|/|\|)?[\s,;]*[(\[]?[A-J][)\]]?(?:[\s,;.]|$|and|or)"
     r"|(?:^|[,;.(])\s*(?:(?i:and|or|maybe|perhaps|possibly|alternatively|else|also|even|it|is|could"
     r"|might|be|either|option|choice)[\s,:]+){1,6}(?:[(\[][A-J][)\]]|[A-J](?=[\s.!)]*$))"
 )
