@@ -18,6 +18,7 @@ import pytest
 from tests.verifier_service.test_large_requests import without_seconds
 from tests.verifier_service.test_scheduler import WatchedPool
 from verifier_service.cli import run
+from verifier_service.commands import score as score_command
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.file_scoring import (
     BadFile,
@@ -227,6 +228,26 @@ def test_rows_that_were_changed_after_their_verdicts_are_told(tmp_path: Path) ->
     os.utime(rows, (out.stat().st_mtime + 1,) * 2)
     told = score(rows, out, "--verifier", "accuracy").stdout
     assert f"1 rows were scored before; {rows} was changed since, and {out} keeps" in told
+
+
+@pytest.mark.slow
+def test_rows_of_a_pipe_are_not_taken_for_changed_ones(tmp_path: Path) -> None:
+    """The time of a pipe is that of its last byte."""
+    out = tmp_path / "out.jsonl"
+    row = '{"completion": "2", "answer": "2"}\n'
+    score(Path("-"), out, "--verifier", "accuracy", stdin=row)
+    os.utime(out, (0, 0))
+    told = score(Path("-"), out, "--verifier", "accuracy", stdin=row).stdout
+    assert told.startswith("1 rows were scored before\n")
+
+
+def test_a_bad_row_of_standard_input_is_told_as_such(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(score_command, "input_file", lambda _: Path(os.devnull))
+    with pytest.raises(SystemExit):
+        run(["score", "-", "--verifier", "accuracy"])
+    assert capsys.readouterr().err == "standard input: there are no rows\n"
 
 
 def test_the_prompt_of_a_row_with_an_entry_point_is_part_of_its_reference(tmp_path: Path) -> None:
