@@ -42,7 +42,7 @@ def answering(*answers: Any, requests: list[Any] | None = None) -> Verifier:
         return httpx.Response(200, json={"groups": groups, "stats": {}})
 
     transport = httpx.MockTransport(handle)
-    return Verifier(url="http://x", transport=transport, backoff_seconds=0.0, max_attempts=3)
+    return Verifier(url="http://x", transport=transport, backoff_seconds=0.0)
 
 
 def waiting(
