@@ -280,10 +280,17 @@ def test_a_completion_that_was_too_long_to_keep_is_left_out(tmp_path: Path) -> N
     assert [row.completion for row in read_scored(write_store(tmp_path, record(*given)))] == ["2"]
 
 
+HASHES = record(completion("2", RIGHT, keep=False), reference=None)
+
+
 def test_a_store_of_hashes_is_refused(tmp_path: Path) -> None:
-    folder = write_store(tmp_path, record(completion("2", RIGHT, keep=False), reference=None))
     with pytest.raises(BadSource, match="VERIFIER_STORE_TEXTS=text"):
-        read_scored(folder)
+        read_scored(write_store(tmp_path, HASHES))
+
+
+def test_of_a_store_that_began_with_hashes_the_texts_are_read(tmp_path: Path) -> None:
+    folder = write_store(tmp_path, HASHES, record(completion("3", WRONG)))
+    assert [row.completion for row in read_scored(folder)] == ["3"]
 
 
 def test_a_result_of_score_is_read_with_its_rows(tmp_path: Path) -> None:
