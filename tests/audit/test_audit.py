@@ -12,6 +12,7 @@ import pytest
 from tests.logged_runs import write_run
 from tests.verdict_store.stores import RIGHT, WRONG, completion, record, write_store
 from verifier_service.audit.audit import Audit
+from verifier_service.audit.command import summary_text
 from verifier_service.audit.labels import (
     EstimatedShare,
     LabelledVerdict,
@@ -278,6 +279,25 @@ def test_calls_with_one_id_of_their_client_are_groups_of_their_own(tmp_path: Pat
 def test_a_completion_that_was_too_long_to_keep_is_left_out(tmp_path: Path) -> None:
     given = [completion("2", RIGHT), completion("3", WRONG, keep=False)]
     assert [row.completion for row in read_scored(write_store(tmp_path, record(*given)))] == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("num_doubted", "num", "last"),
+    [
+        (30, 50, "... and 20 more: --report and --out have the first 50"),
+        (30, 5, "... and 25 more: raise --num"),
+        (8, 5, "... and 3 more: raise --num"),
+        (10, 50, None),
+    ],
+)
+def test_doubted_verdicts_that_are_not_shown_are_counted(
+    num_doubted: int, num: int, last: str | None
+) -> None:
+    row = ScoredRow(0, "", ("2",), "3", {}, (0,))
+    doubted = [DoubtedRow(row, False, "3", ())] * num_doubted
+    lines = summary_text(Audit("accuracy", 30, 0, 30, doubted, [], [], []), num).split("\n")
+    assert lines[-1] == last or (last is None and lines[-1].startswith("  0.00 row 1 refused"))
+    assert sum(line.startswith("  ") for line in lines) == min(num, num_doubted, 10)
 
 
 HASHES = record(completion("2", RIGHT, keep=False), reference=None)
