@@ -34,7 +34,7 @@ def breaks_off(rest: str) -> bool:
 WORD = re.compile(r"[A-Za-z]{2,}")
 
 # A word, or one letter of another script: `apples`, `中`.
-_LETTERS = re.compile(r"[A-Za-z]{2,}|[^\W\d_A-Za-z]")
+_LETTERS = re.compile(r"[A-Za-z]{2,}|[^\W\d_A-Za-z²³¹⁰⁴-⁹₀-₉]")
 
 # A LaTeX command: `\frac`.
 _COMMAND = re.compile(r"\\[a-zA-Z]+")
@@ -77,8 +77,12 @@ def _leads_to_a_number(text: str) -> bool:
     return sum(word.lower() not in _MATH_WORDS for word in words) > 1
 
 
-# The beginning of a refusal: `I don't know`.
-_NO_ANSWER = re.compile(r"\W*I\s+(?:don['’]?t|do not|cannot|can['’]?t)\b", re.IGNORECASE)
+# The beginning of a refusal, or of a remark on the answer: `I don't know`, `Confidence: 90%`.
+_NO_ANSWER = re.compile(
+    r"\W*(?:I\s+(?:don['’]?t|do not|cannot|can['’]?t)\b"
+    r"|(?:confidence|(?:word|token)\s+count|difficulty)(?:\s[a-z]{1,10})?\s?:)",
+    re.IGNORECASE,
+)
 
 
 def is_wordy(text: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
@@ -373,7 +374,7 @@ def _same_several(left: Several, right: Several, rules: Rules) -> bool | None:
                 return False  # x = 5 and y = 7, x = 5 or y = 7
             return _same_by_name(left, right, rules)
         if kinds <= {"list", "tuple"} and _names_the_other(left, right):
-            return _same_in_order(left, right, rules)
+            return _same_in_order(_in_order_of_names(left), _in_order_of_names(right), rules)
     if kinds == {"tuple"}:
         return _same_tuples(left, right, rules)
     if left.kind == "tuple":
@@ -389,6 +390,20 @@ def _names_the_other(left: Several, right: Several) -> bool:
         _all_symbols(one) and not any(isinstance(item, Named) for item in other.items)
         for one, other in ((left, right), (right, left))
     )
+
+
+_COORDINATES = (frozenset("xyz"), frozenset("abcd"))
+
+
+def _in_order_of_names(several: Several) -> Several:
+    """Values of coordinates in the order of their names: x = 1, y = 2 for y = 2, x = 1."""
+    names = [item.name for item in several.items if isinstance(item, Named)]
+    if not any(letters.issuperset(names) for letters in _COORDINATES):
+        return several
+    named = sorted(
+        (one for one in several.items if isinstance(one, Named)), key=lambda one: one.name
+    )
+    return replace(several, items=tuple(named)) if named else several
 
 
 def _same_as_tuple(other: Several, tuple_: Several, rules: Rules) -> bool | None:
