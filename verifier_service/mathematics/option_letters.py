@@ -153,6 +153,8 @@ _CONDITIONAL = re.compile(
 _CHOSEN = re.compile(
     r"\b(?:option|choice|choose|select|pick|go\s+with)\s+\(?([A-J])\)?\b|\(([A-J])\)|(?<![不能没勿别误错])选[：:]?\s*([A-J])\b"
     r"|\b([A-J])\s+is\s+(?:the\s+)?(?:correct|right|best)\b"
+    r"|(?:\A|[.!?]\s+)(?:(?:[Ss]o|[Tt]hus|[Hh]ence|[Tt]herefore),?\s+)?\(?([A-J])\)?\s+is\s+(?:the|my)\s+"
+    r"(?:final\s+)?answer(?=[.!*]|\s{0,9}\Z)"
 )
 
 
@@ -300,6 +302,8 @@ def _named_by_text(plain: str, choices: Mapping[str, str]) -> set[str]:
         (after, plain[: after.start()] if after else ""),
     ):
         if label and (letters := named(text)):
+            if text.startswith("=") and (_letter(label).islower() or _upper(label) not in choices):
+                return letters  # `v = 30 m/s`
             return {_upper(label)} if _upper(label) in letters else {_upper(label), *letters}
     return set()
 

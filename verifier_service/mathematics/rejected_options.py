@@ -13,6 +13,7 @@ _NOUN = r"(?:(?i:option|choice|answer)s?\s+)?"
 _NEXT = rf"{_NOUN}{_OPTION}(?![)\]]?\s+(?i:is|are|must|remains?|stands|looks|seems|has)\b)"
 # A list of options, up to the one behind its `and`: the `A, C and D` of `A, C and D, option B`.
 _OPTIONS = rf"{_NOUN}{_OPTION}(?:\s*,\s*{_NEXT})*(?:(?:\s*,)?\s+(?i:and|or)\s+{_NEXT})*"
+_OPTION_ALONE = rf"{_NOUN}{_OPTION}"
 # The options that `not` denies: one, or a list that ends with `or`. In `not A, B` B is chosen.
 _NEITHER = rf"{_NOUN}{_OPTION}(?:(?:\s*,\s*{_NEXT})*(?:\s*,)?\s+(?i:n?or)\s+{_NEXT})?"
 # An option in Chinese, whose signs are no border of a word: `B`, `(B)`.
@@ -39,9 +40,27 @@ _EXCEPTED = (
     r"|you\s+(?:might|may|could))\s+"
     rf"(?:(?!(?:I|we)\b)\w{{1,12}}\s+){{0,2}}(?:choose|pick|select|chose|answer|say)s?\s+){_OPTIONS}"
 )
+# Words before an option that speak against it, or of others who choose it: `This contradicts `,
+# `The trap is `, `Some would pick `.
+_AGAINST = (
+    r"(?i:\b(?:(?:contradict|refut|disprov|weaken|undermin|violat)(?:e?[sd]|ed|es|e|ing)?|avoid(?:s|ed|ing)?"
+    r"|(?:incompatible|inconsistent|disagree[sd]?|conflict(?:s|ed)?|clash(?:es)?|at\s+odds|careful)\s+with"
+    r"|(?:is|are|speaks?|argues?|evidence)\s+against|(?:differs?|different|far)\s+from|opposite\s+(?:of|to)"
+    r"|unlike|without|wonder(?:ed)?\s+about|fails?\s+(?:for|with)"
+    r"|(?:about|hard|tempted|wrong)\s+to\s+(?:pick|choose|select|go\s+with|believe|accept)"
+    r"|(?:nothing|nobody|no\s+one)\s+\w{2,12}"
+    r"|(?:trap|distractor|decoy|runner-up|red\s+herring|second[- ]best)"
+    r"(?:\s+(?:here|option|choice|one|answer))?"
+    r"\s+(?:is|was|would\s+be)"
+    r"|(?:(?:some|many|others)|an?\s+(?:careless|hasty|naive|weak)\s+\w{2,12})"
+    r"\s+(?:(?:would|might|may|could|will)\s+)?(?:pick|choose|select|guess|say)s?)"
+    rf"\s+(?:the\s+)?){_OPTIONS}"
+    r"|(?i:\b(?:consider|now\s+for|(?:look|looking)\s+at|(?:to|us|me)\s+(?:check|examine|test|compare[^.,;\n]{0,20}))"
+    rf"\s+(?:the\s+)?){_OPTION_ALONE}(?=[\s.*]{{0,5}}\Z)"
+)
 # Options with the words that reject them: `ruling out A and C`, `not (B)`, `B is wrong`.
 REJECTED_OPTION = re.compile(
-    rf"{_REJECTED_IN_CHINESE}|{_EXCEPTED}"
+    rf"{_REJECTED_IN_CHINESE}|{_EXCEPTED}|{_AGAINST}"
     rf"|(?i:{DISOWNING}(?:final[ ])?(?:option|choice|answer)s?(?:\s*(?:is|are|:))?\s*){_OPTIONS}"
     rf"|(?i:\b(?:reject|eliminat|exclud|discard)(?:e?[sd]|e|ing)?\s+|\brul(?:e[sd]?|ing)\s+out\s+)"
     rf"{_OPTIONS}"

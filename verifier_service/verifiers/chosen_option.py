@@ -13,6 +13,7 @@ from verifier_service import strict_json
 from verifier_service.answer_text import after_reasoning
 from verifier_service.code.extraction import last_block
 from verifier_service.mathematics.answer_sources import STATEMENT_SOURCES, StatementSource
+from verifier_service.mathematics.bare_text import is_bare
 from verifier_service.mathematics.comparison import (
     AnswerReading,
     read_answer,
@@ -165,6 +166,8 @@ def final_answer(
         last = _last_line(main if main.strip() else after)[-MAX_STATEMENT_CHARACTERS:]
         letters = offered_letter or offered_in_chinese(_last_words(last))
         return FinalAnswer(last, is_announced=False, also=letters) if last else None
+    if len(found.statements) == 1 and _LABELLED_SENTENCE.fullmatch(found.sentence):
+        found = replace(found, statements=(found.sentence,))
     before, is_there, rest = after.rpartition(found.statements[-1])
     rest = rest if is_there else ""
     line = rest.split("\n", 1)[0][:MAX_STATEMENT_CHARACTERS]
@@ -178,6 +181,12 @@ def final_answer(
         letter = offered_in_chinese(_announcing_words(after, begin, found.statements[-1]))
     return FinalAnswer(found.text, is_announced=True, offered=offered, also=letter)
 
+
+# An option with its text, which is a sentence: `D: the reaction is exothermic`.
+_LABELLED_SENTENCE = re.compile(
+    r"[*(]{0,3}[A-J][)*]{0,3}(?:[.:)]|,\s(?:i\.e\.|that\sis),?|\s[\u2014\u2013-])\s"
+    r"(?!(?i:[^\n]{0,300}\b(?:no|not|wait|actually|hmm+|sorry|wrong|or|but)\b))(?!.*\b[A-J]\b)[^\n]{1,300}"
+)
 
 MAX_WORDS_CHARACTERS = 200
 """Longest text right before an answer, and right behind it, in which another is offered."""
@@ -509,6 +518,9 @@ def _namer_by_value(choices: Mapping[str, str]) -> Callable[[FinalAnswer, str], 
 
     def named_otherwise(answer: FinalAnswer, text: str) -> set[str]:
         if not answer.is_announced:
+            is_stated = is_bare(text) and not text.rstrip().endswith("?")
+            if is_stated and (equal := equal_choices(text)):
+                return equal
             return set() if _goes_on(text) else _opening_verdict(text, choices)
         return equal_choices(answer.statement) or _opening_verdict(answer.text, choices)
 
