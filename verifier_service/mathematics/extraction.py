@@ -21,7 +21,7 @@ from verifier_service.mathematics.box_surroundings import formula_around, offere
 from verifier_service.mathematics.boxes import boxes_in, is_mention
 from verifier_service.mathematics.bracketed_notes import without_footnotes
 from verifier_service.mathematics.cases import values_by_cases
-from verifier_service.mathematics.closing_notes import without_notes
+from verifier_service.mathematics.closing_notes import amended_in_note, without_notes
 from verifier_service.mathematics.closing_numbers import amount_of_sentence
 from verifier_service.mathematics.closing_statement import NOTHING, Joint, closing_statement
 from verifier_service.mathematics.closing_units import with_unit
@@ -47,6 +47,7 @@ from verifier_service.mathematics.short_statements import short_statement
 from verifier_service.mathematics.stated_sentence import sentence_math, without_closing_aside
 from verifier_service.mathematics.visible_text import visible_text
 from verifier_service.mathematics.withdrawn_answers import (
+    has_value,
     is_denied_later,
     is_taken_back,
     is_undone,
@@ -121,6 +122,9 @@ def _with_note(text: str, sources: Sequence[Source], tags: Sequence[str]) -> Ext
         if other is not None:
             return replace(found, statements=(*found.statements, other), joint="or")
     if found is not None and len(found.statements) == 1:
+        amended = amended_in_note(text[len(main) :])
+        if amended is not None and not has_value(found.statements[0], amended):
+            return replace(found, statements=NOTHING)
         position = len(main) if found.position is None else found.position
         if is_denied_later(text, position, found.statements[0]):
             return replace(found, statements=NOTHING)
