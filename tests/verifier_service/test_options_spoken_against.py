@@ -6,7 +6,7 @@ import pytest
 
 from tests.growth import assert_linear
 from tests.verifier_service.judging import judge
-from verifier_service.mathematics.rejected_options import REJECTED_OPTION
+from verifier_service.mathematics.rejected_options import REJECTED_OPTION, only_wonders
 from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.verifiers.explained_option import with_letter_alone
 from verifier_service.verifiers.multiple_choice import MultipleChoice
@@ -37,6 +37,36 @@ AGAINST = [
     "The distractor is option C.",
     "That leaves us without option C.",
     "The runner-up is (C).",
+    "This doesn't match (C).",
+    "The value does not correspond to (C).",
+    "This isn't what option (C) says.",
+    "This cannot be (C).",
+    "This leaves out (C).",
+    "One would expect (C).",
+    "At first sight it's (C).",
+    "My initial guess was (C).",
+    "I almost chose (C).",
+    "Beginners choose (C).",
+    "If it were acidic, then (C).",
+    "Under other conditions (C).",
+    "See figure (C).",
+    "By theorem (C).",
+    "Let me reconsider (C).",
+    "What about (C)?",
+    "Possibly (C).",
+    "It could be (C).",
+    "Worse than (C).",
+    "(C) would be right with the opposite sign.",
+    "(C) is half right.",
+    "(C) is only partially correct.",
+    "(C) misses the point.",
+    "(C) is off by a factor of 2.",
+    "(C) is close, but not exact.",
+    "(C) used to be right.",
+    "(C) can be ruled out.",
+    "(C) has to go.",
+    "(C) is out.",
+    "(C) must be checked next.",
 ]
 CHOSEN = [
     "This contradicts option B, so C.",
@@ -49,6 +79,14 @@ CHOSEN = [
     "This corresponds to option C.",
     "Looking at option C, it fits all. The answer is C.",
     "Hence C is the answer.",
+    "(C) is halved.",
+    "(C) is outside the circle.",
+    "(C) needs no catalyst.",
+    "My initial guess was (B), but it is (C).",
+    "At first sight it's (B), but it is (C).",
+    "(B) can be ruled out, so (C).",
+    "This supports (C).",
+    "The value corresponds to C.",
 ]
 NOT_CALLED = [
     "C is the answer to part one; B to part two.",
@@ -134,6 +172,13 @@ def test_a_root_without_braces_is_the_value_of_an_option() -> None:
     assert judged.score == 0.0
 
 
+@pytest.mark.parametrize(
+    "text", ["(B), or possibly (C)", "B, but it could be C", "Nothing matches B.", "Perhaps B."]
+)
+def test_a_doubt_beside_an_option_chooses_none(text: str) -> None:
+    assert judge(MultipleChoice(), {"answer": "B"}, text).score == 0.0
+
+
 @pytest.mark.parametrize("text", ["B (or C)", "B (maybe C)", "B (or possibly C)"])
 def test_a_letter_in_brackets_is_offered(text: str) -> None:
     assert judge(MultipleChoice(), {"answer": "B"}, text).score == 0.0
@@ -149,5 +194,7 @@ def test_an_announced_option_keeps_its_letter_before_a_sentence() -> None:
 @pytest.mark.parametrize("piece", ["a careless ", "nobody ", "to compare ", "trap ", "x "])
 def test_reading_takes_linear_time(piece: str) -> None:
     assert_linear(REJECTED_OPTION.findall, piece)
+    assert_linear(only_wonders, piece)
+    assert_linear(only_wonders, "if it were ")
     choices = dict(zip("ABCD", RATES, strict=True))
     assert_linear(lambda text: with_letter_alone(text, choices), piece, before="A. The rate\n\n")

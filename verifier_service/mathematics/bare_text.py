@@ -57,9 +57,15 @@ def is_bare(text: str) -> bool:
         and not is_wordy(text)
         and not _leads_to_a_number(text)
         and not _NO_ANSWER.match(text)
+        and not _NAMES_OPTION.fullmatch(text)
     )
 
 
+# A short sentence with an option in brackets: `This supports (D).`
+_NAMES_OPTION = re.compile(
+    r"(?:this|that|it|we|so|thus|hence|therefore|I|which),?\s(?:[a-z'’]{1,15}\s){0,5}\((?-i:[A-J])\)[.!*]{0,3}",
+    re.IGNORECASE,
+)
 # The first digit of a number: the `1` of `It is 12`.
 _DIGIT = re.compile(r"\d")
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from verifier_service.mathematics.plain_text import text_key, unwrapped, without_text_commands
 from verifier_service.mathematics.rejected_options import (
     REJECTED_OPTION,
+    is_called_not_right,
+    only_wonders,
 )
 
 MAX_LABELLED_CHARACTERS = 500
@@ -49,7 +51,7 @@ def labelled_option(text: str) -> Option | None:
         return None
     plain = unwrapped(without_text_commands(text))
     match = None if _NO_MARK.fullmatch(plain) else _OPTION.fullmatch(plain)
-    if match is None:
+    if match is None or is_called_not_right(plain):
         return None
     behind = match["word"] or match["marked"] or match["bracketed"]
     if behind and _IS_RIGHT.fullmatch(behind):
@@ -138,6 +140,8 @@ def chosen_letters(line: str) -> tuple[str, ...]:
     ('B', 'C')
     """
     if _CONDITIONAL.search(line):
+        return ()
+    if only_wonders(line):
         return ()
     kept = REJECTED_OPTION.sub("", line)
     return tuple(dict.fromkeys(map(_letter, _CHOSEN.finditer(kept))))
