@@ -32,6 +32,30 @@ STATED = [
     ("6", "8", "Lena has 14 marbles and Tim 8, so Lena has 6 more than Tim."),
     ("30", "40", "We conclude there were **30 adults**, as 40 of the 70 people were children."),
 ]
+COMPUTED = [
+    ("1900", "After removing his fare, he will have $2000-$100 = $1900 left"),
+    ("27", "Peter can save $135-$108 = $27 by buying from another bookshop"),
+    ("36", "So it will take him $180/$5=36 days to pay for itself"),
+    (
+        "1900",
+        "5% of $2000 is (5/100)*$2000 = $<<5/100*2000=100>>100\nHe has $2000-$100 = $1900 left",
+    ),
+    ("7", "x=<<7=7>>7"),
+    ("54", "6+3+45=<<6+3+45=54>>54 books"),
+    ("40", "So he sneezed 120/3=40 times"),
+    ("4", "Thus, Rose had 60 - 56 = 4 incorrect answers."),
+    ("5", "The root is $x=$ $5$"),
+    ("2", "There are 48-46 = 2 students who cannot find a partner."),
+]
+NOT_COMPUTED = [
+    ("5", "$5$ and $6$"),
+    ("40", "So he sneezed 40 times 3 times"),
+    ("4", "60 - 56 = 4 is incorrect."),
+    ("4", "60 - 56 = 4 is the wrong answer."),
+    ("2", "We cannot say that 48-46 = 2."),
+    ("12", "x=<<12=12>>13"),
+    ("9", "The bag has 3 times"),
+]
 NEITHER = [
     ("1", "She eats 1/4 of the 20 marbles."),
     ("4", "She eats 1/4 of the 20 marbles."),
@@ -52,7 +76,12 @@ def test_the_stated_number_is_paid_alone(stated: str, other: str, text: str) -> 
     assert judge(Accuracy(), {"answer": other}, text).score == 0.0
 
 
-@pytest.mark.parametrize(("other", "text"), NEITHER)
+@pytest.mark.parametrize(("value", "text"), COMPUTED)
+def test_a_computed_number_is_paid(value: str, text: str) -> None:
+    assert judge(Accuracy(), {"answer": value}, text).score == 1.0
+
+
+@pytest.mark.parametrize(("other", "text"), [*NEITHER, *NOT_COMPUTED])
 def test_another_number_is_not_paid(other: str, text: str) -> None:
     assert judge(Accuracy(), {"answer": other}, text).score == 0.0
 

@@ -44,6 +44,9 @@ SAME = [
     (r"A\cos x+B\sin x", r"C_1\cos x+C_2\sin x"),
     (r"A\cos(\omega t+C)", r"A\cos(\omega t+B)"),
     ("Tuesday", "So 100 days later it will be **Tuesday**."),
+    ("F=ma", r"\boxed{F=am}"),
+    ("12", r"\boxed{12\text{ failures}}"),
+    ("8", "<answer>So x = 8.</answer>"),
     ("7", r"Hence there are 7 people. $\blacksquare$"),
 ]
 DIFFERENT = [
@@ -75,6 +78,11 @@ DIFFERENT = [
     (REJECTION, "Reject the null hypothesis?"),
     (REJECTION, "Reject the null hypothesis. Just kidding."),
     (r"a^2+b^2-2ab\cos C", r"$a^2+b^2-2ab\cos A$"),
+    (r"\text{Paris}", r"\boxed{\text{Pairs}}"),
+    (r"\text{Paris}", r"\boxed{\text{Paris?}}"),
+    ("12", r"\boxed{12\text{ fails}}"),
+    ("12", r"\boxed{\text{12 cannot be reached}}"),
+    ("8", "<answer>Let x = 8.</answer>"),
     ("Tuesday", "So 100 days later it will not be **Tuesday**."),
     ("Tuesday", "So 100 days later it will be **Tuesday** or **Monday**."),
     ("Tuesday", "If 100 days later it is **Tuesday**, fine."),

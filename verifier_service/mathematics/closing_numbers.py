@@ -155,7 +155,8 @@ _GOES_ON = re.compile(
 )
 # Words that deny what a line computes, or doubt all of it: the `is not 2` of `It is not 2 + 3 = 5`.
 _NO_RESULT = re.compile(
-    r"\b(?:cannot|unable|wrong|incorrect|answer|know|sure|certain)\b|\bcan['’]t\b"
+    r"\b(?:(?<!who\s)cannot|unable|(?:wrong|incorrect)(?!\s(?:answers|questions|guesses|responses))|answer|know|sure"
+    r"|certain)\b|\bcan['’]t\b"
     r"|(?:\bnot|n['’]t)\s+(?:equal\s+(?:to\s+)?|be\s+|true|right|correct|the\b|an?\b)?[$(]*(?:\d|\b$|that\b)",
     re.IGNORECASE,
 )

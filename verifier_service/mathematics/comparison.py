@@ -262,7 +262,7 @@ def _is_of(side: str, reference: BasedNumber) -> bool:
 def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool | None:
     """Whether two texts give the same answer; None where that is not decided here."""
     if left.key == right.key and left.key:
-        return True
+        return _asks(left.text) == _asks(right.text)  # `Paris` and `Paris?`
     if "\\" in left.key and "\\" in right.key and _closed_up(left.key) == _closed_up(right.key):
         return True
     if left.number and right.number:  # as most pairs are
@@ -304,6 +304,15 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
     if None in verdicts and _marks(left.text) != _marks(right.text):
         return False
     return None if None in verdicts else False
+
+
+# The end of a question: the `?}` of `\\text{Paris?}`.
+_QUESTION_MARK = re.compile(r"[?？][\s})$*.]{0,9}\Z")
+
+
+def _asks(text: str) -> bool:
+    """Whether a text ends with a question mark, and so only guesses."""
+    return _QUESTION_MARK.search(text, max(0, len(text) - 10)) is not None
 
 
 # A quantifier, which math-verify does not see: `\\forall`, `∃`.
@@ -473,7 +482,8 @@ def _same_letters(left: AnswerReading, right: AnswerReading, rules: Rules) -> bo
     if _letters_of(left.text) != _letters_of(right.text):
         return False
     with_words = [text for text in texts if _SHORT_WORD.search(text)]
-    if not with_words or all(map(_ONE_WORD.fullmatch, texts)):
+    plain = [without_text_commands(unwrapped(text)) for text in texts]
+    if not with_words or all(map(_ONE_WORD.fullmatch, plain)):
         return False
     if len(with_words) == 2 and all(_is_measured(one) for one in (left, right)):
         return False

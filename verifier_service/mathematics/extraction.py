@@ -43,6 +43,7 @@ from verifier_service.mathematics.other_questions import (
     without_other_questions,
 )
 from verifier_service.mathematics.plain_text import text_command_arguments
+from verifier_service.mathematics.planning_sentences import plans
 from verifier_service.mathematics.short_statements import short_statement
 from verifier_service.mathematics.stated_sentence import sentence_math, without_closing_aside
 from verifier_service.mathematics.visible_text import visible_text
@@ -91,9 +92,21 @@ def extract(
         found = _with_further(main, found, further) or _with_note(after, sources, tags)
     if found is None or not any(found.statements):
         return None
+    if any("<<" in one for one in found.statements):
+        found = replace(found, statements=tuple(map(_without_annotations, found.statements)))
     if not all(found.statements):
         found = replace(found, statements=tuple(filter(None, found.statements)))
     return _in_words(found)
+
+
+# A computation that GSM8K's solutions note before its result, and no reader needs: the `<<2*3=6>>`
+# of `2*3=<<2*3=6>>6 apples`.
+_ANNOTATION = re.compile(r"<<[^<>\n=]{0,200}=[^<>\n]{1,60}>>(?=[ ]?\$?[-−]?[\d.])")
+
+
+def _without_annotations(statement: str) -> str:
+    """A statement without what GSM8K's solutions note: `2*3=6` for `2*3=<<2*3=6>>6`."""
+    return _ANNOTATION.sub("", statement)
 
 
 # An announced answer in three quotation marks that end a line: `FINAL ANSWER:\n"""\n42\n"""`.
@@ -218,6 +231,8 @@ def _answer_tag(text: str, names: Sequence[str]) -> Extraction | None:
             found = finder(inside)
             if found is not None and is_wordy(inside):
                 return Extraction("answer_tag", found.statements, found.joint, position=position)
+    if plans(inside):
+        return Extraction("answer_tag", NOTHING, position=position)
     statement = sentence_math(inside) or without_marks(inside)
     return Extraction("answer_tag", (statement,), position=position)
 

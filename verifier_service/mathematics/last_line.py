@@ -155,7 +155,7 @@ def last_number(line: str) -> Extraction | None:
     sentences = SENTENCE.split(line)
     if len(sentences) > 1 and breaks_off(sentences[-1]) and not NUMBER.search(sentences[-1]):
         return None
-    if _BROKEN_OFF.search(line):
+    if _BROKEN_OFF.search(line) and not _COUNTS_TIMES.search(line, max(0, len(line) - 80)):
         return None
     if (twice := said_twice(sentences)) is not None:
         return Extraction("last_expression", twice, "or")
@@ -250,6 +250,8 @@ _BROKEN_OFF = re.compile(
     r"\s(?:by|the|of|and|to|is|are|we|an?|with|for|from|that|which|so|or|but|into|than|as|if|because"
     r"|since|where|when|plus|minus|times)\s*$"
 )
+# A count with which a line ends: the `=40 times` of `So he sneezed 120/3=40 times`.
+_COUNTS_TIMES = re.compile(r"(?:=|>>|\b(?:total\sof|[a-z]{3,12}ed))\s?\d[\d,]{0,12}\stimes\s{0,9}\Z")
 # Numbers with nothing but spaces between them at the end of a line: `41 42 43 44`.
 _ROW = re.compile(r"(?<![\d,.])(?:\d+ ){3,}\d+\W{0,9}$")
 
