@@ -49,6 +49,16 @@ WRONG = [
     "Compute the cost of 6 items.",
     "Confidence: 6",
     "不止6种方法。",
+    "We don't know whether $n=6$.",
+    "It is not the case that $f(x)=6$.",
+    "Except for $6$, every number works.",
+    "We substitute $x = 6$.",
+    "$6$ contradicts the bound.",
+    "$v$ is orthogonal to $6$.",
+    "I cannot tell whether it's 6.",
+    "The answer is that we cannot know whether it's 6.",
+    "The answer is 6 only in the first case.",
+    "The answer is 6 only for special triangles.",
 ]
 RIGHT = [
     "This contradicts n = 5, so n = 6.",
@@ -71,6 +81,12 @@ RIGHT = [
     "To find the total we compute 4 + 2 = 6.",
     "Find the sum: 4 + 2 = 6",
     "一共有6种方法。",
+    "We know that $n=6$.",
+    "Except for $5$, which is prime, we get $6$.",
+    "We substitute $x = 2$ and get $6$.",
+    "$5$ contradicts the bound, so it is $6$.",
+    "The answer is that she needs 6 eggs.",
+    "We can tell that it is 6.",
 ]
 
 

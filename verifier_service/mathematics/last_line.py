@@ -251,7 +251,9 @@ _BROKEN_OFF = re.compile(
     r"|since|where|when|plus|minus|times)\s*$"
 )
 # A count with which a line ends: the `=40 times` of `So he sneezed 120/3=40 times`.
-_COUNTS_TIMES = re.compile(r"(?:=|>>|\b(?:total\sof|[a-z]{3,12}ed))\s?\d[\d,]{0,12}\stimes\s{0,9}\Z")
+_COUNTS_TIMES = re.compile(
+    r"(?:=|>>|\b(?:total\sof|[a-z]{3,12}ed))\s?\d[\d,]{0,12}\stimes\s{0,9}\Z"
+)
 # Numbers with nothing but spaces between them at the end of a line: `41 42 43 44`.
 _ROW = re.compile(r"(?<![\d,.])(?:\d+ ){3,}\d+\W{0,9}$")
 

@@ -10,7 +10,7 @@ _MAX_CHARACTERS = 120
 # The end of the text before a number: its name, what it is, signs.
 _TO_NUMBER = (
     r"(?:\s+(?:the|an?|our|this))?(?:\s+(?:value|number|result|answer|claim|guess|case))?(?:\s+of)?"
-    r"\s+(?:[a-zA-Z]\s?(?:=|is)\s?)?[$€£*(]{0,3}\Z"
+    r"\s+\$?(?:[a-zA-Z](?:\([a-z]\))?\s?(?:=|is)\s?)?[$€£*(]{0,3}\Z"
 )
 _AGAINST = re.compile(
     r"\b(?:(?:contradict|refut|disprov|violat)(?:e?[sd]|ed|es|e|ing)?|avoid(?:s|ed|ing)?|distrust(?:s|ed)?"
@@ -26,6 +26,7 @@ _AGAINST = re.compile(
     r"|about\s+to\s+(?:say|write|answer|guess)|was\s+(?:expected|supposed|meant|planned)\s+to\s+be"
     r"|(?:do|does|did)(?:n['’]t|\s+not)\s+(?:trust|like|buy|accept)|(?:over|under)counted\s+by|(?:am|are|is)\s+off\s+by"
     r"|we\s+(?:now\s+|then\s+)?(?:subtract|multiply\s+by|divide\s+by)"
+    r"|(?:know|tell|say)\s+(?:whether|if)|not\s+the\s+case\s+that|except\s+for|(?:is\s+)?orthogonal\s+to|we\s+substitute"
     r"|(?:multiply|divide)\s+(?:this|that|it)\s+by|to\s+(?:get|find|obtain)\s+the\s+(?:total|sum|result)\s+we\s+add)"
     rf"{_TO_NUMBER}",
     re.IGNORECASE,
@@ -45,7 +46,7 @@ _SET_ASIDE = re.compile(
     r"|(?:must|has\s+to|have\s+to|should)\s+be\s+(?:discarded|rejected|excluded|dropped|thrown\s+(?:out|away))"
     r"|is\s+(?:just|only|merely)\s+(?:the\s+first|an?\s|part\b|one\s+of|half\b)|is\s+(?:an?\s+)?intermediate\b"
     r"|(?:still\s+)?(?:has|have|needs?)\s+to\s+be\s+(?:doubled|halved|tripled|squared|divided|multiplied)"
-    r"|of\s+(?:these|them|those)\s+are\s+(?:duplicates|excluded|invalid)|cancels?\b"
+    r"|of\s+(?:these|them|those)\s+are\s+(?:duplicates|excluded|invalid)|cancels?\b|contradicts\b|violates\b"
     r"|(?:the\s+)?(?:equation|formula|condition|argument|proof)\s+(?:fails|breaks\s+down)|by\s+mistake)"
     r"(?![^\n]{0,200}\b(?:so|hence|thus|therefore|then)\b)",
     re.IGNORECASE,

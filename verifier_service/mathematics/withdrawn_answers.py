@@ -92,6 +92,7 @@ _WRONG_CLAUSE = re.compile(
     r"|[\d$)}]\s*[(\[]\s*(?:this\s+is\s+)?"
     r"(?:wrong|incorrect|false|not\s+(?:really|true|correct))\s*[)\]]"
     r"|[\d$],\s+(?:not\s+really|or\s+not|or\s+(?:something|so)|or\s+whatever)(?=\s*(?:[.!]|$))"
+    r"|[\d$)}]\s+only\s+(?:in|for)\s+(?:the\s+)?(?:first|second|third|special|one|trivial|easy)\b"
     r"|[\d$)}*]\s?[,(–—-]+\s{0,3}(?:no,?\s+)?wait,?\s+(?:that|this|it)(?:['’]s|\s+is)\s+"
     r"(?:only\s+|just\s+)?the\s+(?!answer\b|right\b|correct\b|final\b|same\b)",
     re.IGNORECASE,
