@@ -465,6 +465,7 @@ def text_key(text: str) -> str:
     """
     text = _TEXT_COMMAND.sub(r" \1 ", _SPACING.sub(" ", unwrapped(text)))
     text = _LOGIC.sub(_as_logic, _DRESS.sub("", text))
+    text = _NAMED_SIGN.sub(_as_command, text)
     if not _BRACES_MATTER.search(text):
         text = text.replace("{", "").replace("}", "")
     text = _ARTICLE.sub("", _KEY_PUNCTUATION.sub(" ", text))
@@ -481,6 +482,18 @@ _LOGIC_SIGNS = {
 
 def _as_logic(sign: re.Match[str]) -> str:
     return f" {_LOGIC_SIGNS[sign['name']] if sign['name'] else sign[0]} "
+
+
+# A sign of geometry, or the dots of a series, which have several names: `△`, `∥`, `\\cdots`.
+_NAMED_SIGN = re.compile(r"[△∥∠⊥⊙∀∃…]|\\[cld]?dots(?![a-zA-Z])|(?<=[-+,])\s?\.{3}")
+_SIGN_NAMES = {
+    "△": "triangle", "∥": "parallel", "∠": "angle", "⊥": "perp", "⊙": "odot",
+    "∀": "forall", "∃": "exists",
+}  # fmt: skip
+
+
+def _as_command(sign: re.Match[str]) -> str:
+    return f" \\{_SIGN_NAMES.get(sign[0], 'ldots')} "
 
 
 def folded(word: str) -> str:

@@ -430,6 +430,18 @@ FEWEST_IN_BRACKETS = 3
 """Fewest elements of a list as programs write it, `[1, 2, 3]`: `[1, 2]` is an interval."""
 
 
+_COORDINATES = (frozenset("xyz"), frozenset("abcd"))
+
+
+def _in_order_of_names(several: Several) -> Several:
+    """Values of coordinates in the order of their names: x = 1, y = 2 for y = 2, x = 1."""
+    named = {item.name: item for item in several.items if isinstance(item, Named)}
+    is_named = len(named) == len(several.items)
+    if not is_named or not any(letters.issuperset(named) for letters in _COORDINATES):
+        return several
+    return replace(several, items=tuple(named[name] for name in sorted(named)))
+
+
 def _same_as_tuple(other: Several, tuple_: Several, rules: Rules) -> bool | None:
     """Whether a list, a set or alternatives are the same as a tuple."""
     is_list = tuple_.brackets == "[]" and len(tuple_.items) >= FEWEST_IN_BRACKETS
@@ -477,19 +489,11 @@ def _are_ranges(left: Several, right: Several) -> bool:
 
 def _same_in_order(left: Several, right: Several, rules: Rules) -> bool | None:
     if not (_all_named(left) and _all_named(right)):
-        left, right = _by_coordinate(left), _by_coordinate(right)
+        left, right = _in_order_of_names(left), _in_order_of_names(right)
     pairs = list(zip(left.items, right.items, strict=True))
     if any(_is_lone_set(one) != _is_lone_set(other) for one, other in pairs):
         return False
     return _all([same_value(one, other, rules) for one, other in pairs])
-
-
-def _by_coordinate(several: Several) -> Several:
-    """The coordinates `x = 1, y = 2` of `y = 2, x = 1`; other values as they are."""
-    named = {item.name: item for item in several.items if isinstance(item, Named)}
-    if len(named) < len(several.items) or not named.keys() <= {"x", "y", "z"}:
-        return several
-    return replace(several, items=tuple(named[name] for name in sorted(named)))
 
 
 def _all_named(several: Several) -> bool:
