@@ -21,7 +21,7 @@ OR, AND, ROW = r" \text{ or } ", r" \text{ and } ", r" \\ "
 
 
 class Structure(NamedTuple):
-    """What a value is, how it is written, and which others are near."""
+    """A kind of value: how one is made, how people write it, and which others are near."""
 
     value: Callable[[random.Random], Any]
     forms: Callable[[Any], Iterator[str]]

@@ -91,7 +91,7 @@ def test_equal_verifiers_of_other_weights_have_rewards_of_their_own(
 ) -> None:
     groups = sized(size, [weighted(weight) for weight in (1, 0.5, -2, 0)])
     found = score(http, {"groups": groups})["groups"][1:]
-    assert rewards(found) == [[1, 0], [0.5, 0], [-2, 0], [0, 0]]
+    assert rewards(found) == [[1, 0], [0.5, 0], [-2, 0], [None, None]]
     body = {"groups": groups}
     lines = http.post("/v1/score", json=body, headers={"Accept": "application/x-ndjson"}).text
     streamed = sorted(map(json.loads, lines.splitlines()[:-1]), key=lambda one: one["index"])
@@ -158,13 +158,13 @@ def test_groups_of_as_many_choices_have_their_own_verdicts(
     groups = [
         {
             "completions": [str(number), "no"],
-            "verifiers": [{"type": "exact_match", "name": f"v{number}", "weight": number}],
+            "verifiers": [{"type": "exact_match", "name": f"v{number}", "weight": number + 1}],
             "reference": {"answer": str(number)},
         }
         for number in range(num_groups)
     ]
     found = score(http, {"groups": groups})["groups"]
-    assert rewards(found) == [[number, 0] for number in range(num_groups)]
+    assert rewards(found) == [[number + 1, 0] for number in range(num_groups)]
     assert list(found[-1]["completions"][0]["verdicts"]) == [f"v{num_groups - 1}"]
 
 
