@@ -16,7 +16,7 @@ import httpx
 
 from scripts.pages.api import api_page
 from scripts.pages.cli import cli_page
-from scripts.pages.settings import settings_page
+from scripts.pages.training_settings import training_settings_page
 from scripts.pages.verifiers import SHOWN, verifiers_page
 from trainer_client.cli import app as trainer_client
 from trainer_client.config.run_config import Config
@@ -37,7 +37,7 @@ def made_pages(verifiers: list[dict[str, Any]]) -> dict[str, str]:
     return {
         "verifiers.md": verifiers_page(verifiers, options_shown=output("verifiers", SHOWN)),
         "api.md": api_page(document),
-        "settings.md": settings_page(Config.model_json_schema()),
+        "training-settings.md": training_settings_page(Config.model_json_schema()),
         "cli.md": cli_page(
             apps, shown=("verifier-service verifiers tag_count", output("verifiers", "tag_count"))
         ),

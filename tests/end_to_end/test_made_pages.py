@@ -12,7 +12,7 @@ from scripts.pages.markdown import prose
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["api.md", "cli.md", "settings.md", "verifiers.md"])
+@pytest.mark.parametrize("name", ["api.md", "cli.md", "training-settings.md", "verifiers.md"])
 def test_a_made_page_is_current(name: str, http: httpx.Client) -> None:
     """`.venv/bin/python -m scripts.pages` makes it so."""
     made = made_pages(http.get("/v1/verifiers").json()["verifiers"])
