@@ -1,4 +1,8 @@
-"""Retries: after which statuses another attempt is made, and after how long a wait."""
+"""Retries: after which statuses another attempt is made, and after how long a wait.
+
+`verifier.Verifier` has the number of attempts and the first wait, `protocol.MAX_FAILED_ATTEMPTS`
+the number of requests for one `failed` verdict.
+"""
 
 from __future__ import annotations
 
