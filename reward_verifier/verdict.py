@@ -63,7 +63,7 @@ class ScoredCompletion:
 
     verdicts: Verdicts
     reward: float | None
-    """The weighted sum of the scores; None where one is missing or the request had no weights."""
+    """The weighted sum of the scores; None where one is missing or every weight is 0."""
     fields: dict[str, dict[str, Any]]
     """The verdicts in JSON, with every field that the service sent."""
 
@@ -86,7 +86,7 @@ class ScoredCompletion:
             for name, verdict in self.verdicts.items()
             if verdict.score is None
         ]
-        why = "; ".join(missing) or "the verifiers have no weights"
+        why = "; ".join(missing) or "every weight is 0"
         raise NoReward(f"no reward, which is not a reward of 0: {why}")
 
 

@@ -386,7 +386,7 @@ class Verifier:
         if any(one.reward is None and _is_all_scored(one) for one in scored):
             raise VerifierRejected(
                 f"{access.url} gave no reward for a completion that all verifiers have scored: "
-                "each verifier of the profile needs a weight"
+                "every weight of the profile is 0"
             )
         return [Judgement(one.reward, one.fields) for one in scored]
 

@@ -104,7 +104,7 @@ def reward_line(verdicts: Verdicts, sources: Sequence[RewardSource]) -> str:
     """The reward of a completion and each verdict with its reason: `1.1: accuracy 1 (equal), ...`.
 
     Raises:
-        KeyError: a source has no verdict.
+        TrainingError: a source has no verdict.
     """
     parts = [f"{name} {_four(verdict.score)} ({verdict.why})" for name, verdict in verdicts.items()]
     return f"{_four(reward(verdicts, sources))}: {', '.join(parts)}"

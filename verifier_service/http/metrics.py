@@ -91,7 +91,7 @@ class Metrics:
         )
         self._rejected = Counter(
             "verifier_rejected",
-            "Requests refused or given up, by cause.",
+            "Connections and requests refused, or given up by their client, by cause.",
             ["cause"],
             registry=self.registry,
         )

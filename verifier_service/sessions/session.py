@@ -66,7 +66,7 @@ class Session:
 
     Args:
         name: its id.
-        owner: name of the API key that opened it; None without keys.
+        owner: hash of the API key that opened it; None without keys.
         interpreter: starts and calls its process.
         limits: of the session.
         zygote: has forked nothing yet; ends with the session.
