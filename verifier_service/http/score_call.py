@@ -151,7 +151,7 @@ class _ScoreCall:
 
     def _small_request(self, encoding: str) -> ScoreRequest | None:
         """The request if the API process can handle it in milliseconds. Raises RequestError."""
-        if not self._body.is_in_memory or encoding != "identity":
+        if not self._body.is_held or encoding != "identity":
             return None
         read = read_request if self._body.is_small else read_light_request
         try:

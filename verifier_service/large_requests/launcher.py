@@ -19,6 +19,7 @@ import msgspec
 
 from verifier_service import frame_stream
 from verifier_service.engine.admission import Reservation
+from verifier_service.engine.body_limit import MAX_HELD_BYTES
 from verifier_service.engine.engine import NoWorkers
 from verifier_service.engine.response import EncodedResponse, OnGroupLine
 from verifier_service.engine.response_json import VerdictCounts
@@ -58,8 +59,6 @@ from verifier_service.workers.tasks import TaskResult
 log = logging.getLogger(__name__)
 
 MAX_PROCESSES = 32
-MAX_LIGHT_BYTES = 2**20
-"""Largest body whose process need not wait until others have read theirs."""
 TRIES = 3
 """Processes that a request gets, one after the other: the first may have died by chance."""
 
@@ -134,7 +133,7 @@ class RequestProcesses:
         """
         sent: set[int] = set()
         attempt = None
-        num_bytes = request.num_bytes if request.num_bytes > MAX_LIGHT_BYTES else 0
+        num_bytes = request.num_bytes if request.num_bytes > MAX_HELD_BYTES else 0
         async with self._bodies.share(num_bytes) as share, self._slots:
             for _ in range(TRIES):
                 try:
