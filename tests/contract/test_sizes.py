@@ -1,0 +1,17 @@
+"""The client's bounds on bodies and responses fit those of the service."""
+
+from __future__ import annotations
+
+from reward_verifier.client import MAX_LINE_BYTES
+from reward_verifier.request_content import MIN_COMPRESSED_BYTES
+from verifier_service.engine.body_limit import MAX_HELD_BYTES
+from verifier_service.engine.response_json import MAX_RESPONSE_BYTES
+
+
+def test_the_client_reads_every_line_that_the_service_may_send() -> None:
+    assert MAX_LINE_BYTES >= MAX_RESPONSE_BYTES
+
+
+def test_the_client_compresses_bodies_that_get_a_process_of_their_own_anyway() -> None:
+    """A smaller one would get its process only by being compressed."""
+    assert MIN_COMPRESSED_BYTES == MAX_HELD_BYTES
