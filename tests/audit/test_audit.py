@@ -419,6 +419,18 @@ def test_a_page_that_cannot_be_written_is_told_before_anything_is_judged(
     assert f"{folder}: no such folder to write page.html in" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("read", ["scores.jsonl", "rows.jsonl"])
+def test_a_file_that_is_read_is_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], read: str
+) -> None:
+    scores = write_lines(tmp_path / "scores.jsonl", {"row": 1})
+    rows = write_lines(tmp_path / "rows.jsonl", {"completion": "4", "answer": "4"})
+    audit(scores, "--rows", str(rows), "--out", str(tmp_path / read), status=2)
+    assert (
+        f"{read} is read by this command: choose another file to write" in capsys.readouterr().err
+    )
+
+
 TOLERANT = '{"type":"accuracy","tolerance":0.01}'
 NEAR = "We measure it. \\boxed{3.14}"
 

@@ -135,7 +135,7 @@ def test_a_command_finds_defects_resumes_and_writes_what_is_usable(tmp_path: Pat
         (("nowhere.jsonl",), "nowhere.jsonl: no such file"),
         (("{data}", "--column", "answer"), "--column: found 'answer', expected NAME=COLUMN"),
         (("{data}", "--reference-format", "awnser"), "did you mean 'answer'?"),
-        (("{data}", "--write", "{data}"), "has the rows to be inspected: choose another file"),
+        (("{data}", "--write", "{data}"), "is read by this command: choose another file"),
         (("{data}", "--verdicts", "{other}"), "line 1 is not of an earlier run"),
         # The command starts its workers before it reads a row.
         pytest.param(("{empty}",), "empty.jsonl: there are no rows", marks=pytest.mark.slow),

@@ -87,7 +87,7 @@ def audit(
         if labels is not None:
             print(quality_text(quality_of(*read_labels(labels))))  # noqa: T201
             return
-        check_outputs(str(scored), out, report)
+        check_outputs(out, report, read=[scored, rows])
         found = read_scored(scored, rows)
         name = main_source(found, source)
         rules = None if verifier is None else _rules(verifier)

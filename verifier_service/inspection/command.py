@@ -111,7 +111,7 @@ def inspect(
     try:
         source = DataSource(data, split, subset, _renamed(column or []), limit)
         source.check()
-        check_outputs(data, findings, write, report, verdicts)
+        check_outputs(findings, write, report, verdicts, read=[data])
         _check_formats(findings, write)
         if reference_format not in (AUTO, *FORMATS):
             raise BadSource(f"--reference-format: {unknown_format(reference_format)}")

@@ -176,11 +176,17 @@ def _parquet_rows(path: Path) -> Iterator[Any]:
         raise BadSource(f"{path}: {' '.join(str(error).split())[:300]}") from error
 
 
-def check_outputs(data: str, *paths: Path | None) -> None:
-    """Raise BadSource for a file that cannot be written, before the rows of the data are judged."""
+def check_outputs(*paths: Path | None, read: Iterable[str | Path | None]) -> None:
+    """Raise BadSource for a file that cannot be written, before any row is judged.
+
+    Args:
+        paths: files to write; None for each that is not wanted.
+        read: files and folders that the command reads, which it may not write over.
+    """
     given = [path.resolve() for path in paths if path is not None]
-    if Path(data).resolve() in given:
-        raise BadSource(f"{data} has the rows to be inspected: choose another file to write")
+    for one in read:
+        if one is not None and Path(one).resolve() in given:
+            raise BadSource(f"{one} is read by this command: choose another file to write")
     if len(set(given)) < len(given):
         raise BadSource("two files to write have the same name: give each its own")
     for path in given:
