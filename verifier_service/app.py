@@ -22,6 +22,7 @@ from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import install_error_handlers
 from verifier_service.http.intake import BodyDoor
 from verifier_service.http.metrics import Metrics
+from verifier_service.http.promised_errors import with_own_validation_errors
 from verifier_service.http.request_id import REQUEST_ID_HEADER
 from verifier_service.http.routes import ShortWay, router
 from verifier_service.http.service import Service, install_service
@@ -198,7 +199,7 @@ async def _started_service(
 def _openapi(app: FastAPI) -> dict[str, Any]:
     """FastAPI's document with the schema of a request, which our own parser hides from FastAPI."""
     if app.openapi_schema is None:
-        schema = FastAPI.openapi(app)
+        schema = with_own_validation_errors(FastAPI.openapi(app))
         request = ScoreRequest.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas = schema["components"]["schemas"]
         schemas |= request.pop("$defs", {})
