@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import typer
 
 from scripts.pages.api import api_page
 from scripts.pages.cli import cli_page
@@ -32,16 +33,28 @@ def made_pages(verifiers: list[dict[str, Any]]) -> dict[str, str]:
     Args:
         verifiers: of the response to `GET /v1/verifiers`.
     """
-    document = json.loads((DOCS / "openapi.json").read_text())
-    apps = {"verifier-service": make_app(), "trainer-client": trainer_client}
     return {
+        **pages_of_schemas(),
         "verifiers.md": verifiers_page(verifiers, options_shown=output("verifiers", SHOWN)),
-        "api.md": api_page(document),
-        "training-settings.md": training_settings_page(Config.model_json_schema()),
         "cli.md": cli_page(
-            apps, shown=("verifier-service verifiers tag_count", output("verifiers", "tag_count"))
+            command_lines(),
+            shown=("verifier-service verifiers tag_count", output("verifiers", "tag_count")),
         ),
     }
+
+
+def pages_of_schemas() -> dict[str, str]:
+    """The files that are made without a process."""
+    document = json.loads((DOCS / "openapi.json").read_text())
+    return {
+        "api.md": api_page(document),
+        "training-settings.md": training_settings_page(Config.model_json_schema()),
+    }
+
+
+def command_lines() -> dict[str, typer.Typer]:
+    """The two command lines by name."""
+    return {"verifier-service": make_app(), "trainer-client": trainer_client}
 
 
 def output(*arguments: str) -> str:

@@ -22,10 +22,12 @@ def cli_page(apps: dict[str, typer.Typer], *, shown: tuple[str, str]) -> str:
         apps: the command lines by name.
         shown: a command and its output, with which the page begins.
     """
-    return page("# Commands", session(*shown), HEAD, *(_program(*one) for one in apps.items()))
+    sections = (program_section(*one) for one in apps.items())
+    return page("# Commands", session(*shown), HEAD, *sections)
 
 
-def _program(name: str, app: typer.Typer) -> str:
+def program_section(name: str, app: typer.Typer) -> str:
+    """The commands of one command line."""
     group: Any = typer.main.get_command(app)
     commands = [_command(name, one) for one in group.commands.values()]
     return "\n\n".join([f"## {name}", prose(group.help), *commands])
