@@ -12,7 +12,7 @@ from scripts.pages.cli import program_section
 from scripts.pages.markdown import prose
 
 
-@pytest.mark.parametrize("name", ["api.md", "training-settings.md"])
+@pytest.mark.parametrize("name", ["api.md", "service-settings.md", "training-settings.md"])
 def test_a_page_of_a_schema_is_current(name: str) -> None:
     """`.venv/bin/python -m scripts.pages` makes it so."""
     assert Path(DOCS, name).read_text() == pages_of_schemas()[name]
