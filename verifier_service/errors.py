@@ -126,7 +126,7 @@ class RequestFailed(TryLater):
 
 
 class VerdictFailed(TryLater):
-    """A completion could not be judged this time, and its protocol has no word for that."""
+    """A completion could not be judged this time, and its protocol has no `failed` verdict."""
 
     kind = "not_judged"
 

@@ -71,7 +71,8 @@ class StreamSource:
     """The origin of a stream's problems, and of verdicts on their groups."""
 
     problems: Callable[[MixPosition, int], tuple[list[Problem], MixPosition]]
-    """The problems of the block with this number, from 0, and the position after them."""
+    """Takes the problems of a block from a position on, and returns them with the position behind
+    them. Blocks are numbered from 0."""
     submit: Callable[[RolloutGroup], Future[list[Verdicts]]]
     sampling: Sampling
     seed: int

@@ -46,6 +46,20 @@ RulesOption = Annotated[
         "store has, or none",
     ),
 ]
+ChanceOption = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="rows to draw at random; precision and recall are measured on them",
+    ),
+]
+LabelsOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.jsonl", help="measure the verifier by the labels that the page saved"
+    ),
+]
 
 
 @takes_settings(EngineSettings)
@@ -62,20 +76,14 @@ def audit(
     ] = None,
     verifier: RulesOption = None,
     num: Annotated[int, typer.Option("--num", min=1, metavar="N", help="most doubted rows")] = 50,
-    chance: Annotated[
-        int,
-        typer.Option(min=0, metavar="N", help="rows by chance, which the measures come from"),
-    ] = 50,
+    chance: ChanceOption = 50,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.jsonl", help="write the doubted rows")
     ] = None,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="write a page for labelling them")
     ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.jsonl", help="labels of the page: measure the verifier"),
-    ] = None,
+    labels: LabelsOption = None,
     settings: EngineSettings,
 ) -> None:
     """List the verdicts of a run that are likely wrong, and why.

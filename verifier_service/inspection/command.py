@@ -87,8 +87,12 @@ VerdictsOption = Annotated[
 def inspect(
     data: DataArgument,
     *,
-    split: Annotated[str, typer.Option(help="of a folder or of the hub")] = "train",
-    subset: Annotated[str | None, typer.Option(help="of a data set on the hub")] = None,
+    split: Annotated[
+        str, typer.Option(help="split to read, of a folder or of a data set on the hub")
+    ] = "train",
+    subset: Annotated[
+        str | None, typer.Option(help="subset to read, of a data set on the hub")
+    ] = None,
     column: ColumnOption = None,
     reference_format: FormatOption = AUTO,
     answer_format: AnswerFormatOption = "boxed",

@@ -101,8 +101,8 @@ class Limits:
 
     A program that had no share of its limit by then (`limit_watch.SHARE`) goes on until it has."""
     idle_seconds: float | None = 3.0
-    """Time, all together, in which none of its threads ran or wanted a processor or a disk, nor
-    its judge had yet to answer it. None is no limit but that of the wall time."""
+    """Time for which it may be idle in all: no thread runs or waits for a processor or a disk, and
+    it does not wait for its judge. None: no limit but that of the wall time."""
     memory_bytes: int = 512 * 2**20
     """Address space beyond that of the interpreter itself."""
     reserved_bytes: int = 0
