@@ -73,11 +73,11 @@ class Tools:
     """Files that may be read, and directories with all that is in them."""
     devices: tuple[Path, ...] = ()
     """Devices that may be read and written."""
-    calls: str = ""
+    runtime_calls: str = ""
     """Name of more system calls, in `system_calls.CALLS_OF_RUNTIMES`; empty for none."""
     binary_readable: tuple[Path, ...] = ()
     """Those of the readable ones that the programs which the tools make may read as well."""
-    binary_calls: str = ""
+    binary_runtime_calls: str = ""
     """Name of those of the programs that the tools make, which the entry `binary` starts."""
     launcher: bytes = b""
     """`launcher.c`, compiled, for programs of the entry `binary`; empty where GCC is not."""
