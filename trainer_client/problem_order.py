@@ -7,7 +7,7 @@ from itertools import islice
 
 import torch
 
-from trainer_client.dataset import Problem, require_enough
+from trainer_client.problems import Problem, require_enough
 
 
 class ProblemOrder:

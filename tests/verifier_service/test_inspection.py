@@ -21,7 +21,7 @@ import pytest
 from tests.data_set_rows import DATA_SET_ROWS, DataSetRow
 from tests.growth import assert_linear
 from trainer_client.config.dataset_section import DatasetConfig
-from trainer_client.dataset import load_problems
+from trainer_client.problems import load_problems
 from verifier_adapters.reference import reference_of, selection_of
 from verifier_service.cli import run
 from verifier_service.completion import Completion

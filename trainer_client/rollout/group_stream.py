@@ -33,8 +33,8 @@ from dataclasses import dataclass, field, replace
 import torch
 
 from reward_verifier.verdict import Verdicts
-from trainer_client.dataset import Problem
 from trainer_client.problem_mix import MixPosition
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import ScoredGroup, why_lost
 from trainer_client.rollout import RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.daemon_thread import start_daemon
