@@ -210,7 +210,7 @@ async def _call_in_process(
     except CallRefused as error:
         raise ApiError(HTTPStatus(error.status), error.kind, error.message) from error
     except TimeoutError as error:
-        raise RequestFailed(f"there was no answer within {limit:g} seconds") from error
+        raise RequestFailed(f"there was no response within {limit:g} seconds") from error
 
 
 def _no_lines(_index: int, _line: bytes) -> None:

@@ -157,7 +157,7 @@ def check_size(num_bytes: int) -> None:
     """Raise ResponseTooLarge if so many bytes exceed MAX_RESPONSE_BYTES."""
     if num_bytes > MAX_RESPONSE_BYTES:
         raise ResponseTooLarge(
-            f"the answer would be larger than {MAX_RESPONSE_BYTES} bytes: ask for fewer "
+            f"the response would be larger than {MAX_RESPONSE_BYTES} bytes: ask for fewer "
             "completions, or with fewer verifiers, at once"
         )
 

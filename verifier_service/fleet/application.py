@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from verifier_service.app import create_app
 from verifier_service.code.plain_run import MAX_SECONDS
 from verifier_service.engine.scheduler import CountedPool
-from verifier_service.fleet.asgi_call import Answer, Headers, asgi_answer
+from verifier_service.fleet.asgi_call import Headers, WholeResponse, asgi_response
 from verifier_service.fleet.direct_server import listen_directly
 from verifier_service.fleet.judge import JudgeReplica
 from verifier_service.fleet.judge_connections import MAX_AGE_SECONDS
@@ -67,11 +67,11 @@ class Gateway:
         logging.config.dictConfig(log_config(settings.log_level, settings.log_format))
         self.needed = needed
 
-    async def answer(self, method: str, path: str, headers: Headers, body: bytes) -> Answer:
-        """The response to a call that comes through a handle; see `asgi_answer`."""
+    async def answer(self, method: str, path: str, headers: Headers, body: bytes) -> WholeResponse:
+        """The response to a call that comes through a handle; see `asgi_response`."""
         # Ray Serve keeps the application that `ingress` builds in this attribute.
         app = self._asgi_app  # type: ignore[attr-defined]
-        return await asgi_answer(app, method, path, headers, body)
+        return await asgi_response(app, method, path, headers, body)
 
 
 def application(args: dict[str, Any]) -> Any:
@@ -132,18 +132,18 @@ def _session_host(settings: FleetSettings, name: str, number: int) -> Any:
 def _host(name: str) -> Host:
     """The session host of a deployment of this application; called in a gateway."""
 
-    async def answer(method: str, path: str, headers: Headers, body: bytes) -> Answer:
+    async def answer(method: str, path: str, headers: Headers, body: bytes) -> WholeResponse:
         handle = serve.get_deployment_handle(name)
         try:
             async with asyncio.timeout(LONGEST_CALL_SECONDS):
-                found: Answer = await handle.answer.remote(method, path, headers, body)
+                found: WholeResponse = await handle.answer.remote(method, path, headers, body)
         except LOST as error:
             has_ended = isinstance(error, RayActorError) and not isinstance(
                 error, ActorUnavailableError
             )
             raise (HostLost if has_ended else HostUnavailable)(type(error).__name__) from error
         except TimeoutError as error:
-            raise HostUnavailable(f"no answer within {LONGEST_CALL_SECONDS:g} seconds") from error
+            raise HostUnavailable(f"no response within {LONGEST_CALL_SECONDS:g} seconds") from error
         return found
 
     return answer

@@ -63,7 +63,7 @@ class Metrics:
         )
         self._requests = Counter(
             "verifier_requests",
-            "Answers by path and status.",
+            "Responses by path and status.",
             ["path", "status"],
             registry=self.registry,
         )
@@ -96,7 +96,7 @@ class Metrics:
             registry=self.registry,
         )
         self.in_flight = Gauge(
-            "verifier_requests_in_flight", "Requests being answered.", registry=self.registry
+            "verifier_requests_in_flight", "Requests under way.", registry=self.registry
         )
 
     def count_judged(self, verifier: str, found: Iterable[TaskResult], seconds: float) -> None:

@@ -189,7 +189,7 @@ class _ScoreCall:
                     large, self._body.file(), self._reservation, self._add_line
                 )
         except TimeoutError as error:
-            raise RequestFailed(f"there was no answer within {limit:g} seconds") from error
+            raise RequestFailed(f"there was no response within {limit:g} seconds") from error
 
     async def _score_here(self, request: ScoreRequest) -> EncodedResponse:
         self._reservation.grow(completions=request.num_completions)
