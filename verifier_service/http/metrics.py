@@ -147,9 +147,9 @@ class Metrics:
         self._key_requests.labels(name, str(status)).inc()
         self._key_completions.labels(name).inc(num_completions)
 
-    def count_refusal(self, cause: str) -> None:
+    def count_refusal(self, kind: str) -> None:
         """Count a request that was refused, or given up by its client."""
-        self._rejected.labels(cause).inc()
+        self._rejected.labels(kind).inc()
 
     def watch(
         self,

@@ -333,7 +333,7 @@ class _Attempt:
         try:
             self._reservation.grow(completions=message.num_completions)
         except QueueFull as error:
-            return Reserved(message.number, error.cause)
+            return Reserved(message.number, error.why)
         self._num_reserved += message.num_completions
         return Reserved(message.number, None)
 
