@@ -79,7 +79,7 @@ peers:  ## clones of projects whose tests, code and rollouts `make test-interop`
 	@for source in bytedance/SandboxFusion allenai/open-instruct NVIDIA-NeMo/Gym allenai/IFBench \
 		EleutherAI/lm-evaluation-harness nltk/nltk_data; do \
 		test -d .peers/$${source#*/} || \
-		git clone --quiet --depth 1 https://github.com/$$source .peers/$${source#*/}; done
+		git clone --quiet --depth 1 https://github.com/$$source .peers/$${source#*/} || exit 1; done
 
 test-vllm: $(VLLM_VENV)/installed  ## vLLM samples and judges, the trainer trains, on CPU; own environment
 	OMP_NUM_THREADS=1 $(VLLM_BIN)/python -m pytest -m "vllm and not gpu" \
@@ -204,4 +204,4 @@ $(DOCS)/installed: Makefile
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(INTEROP) $(BROWSER) $(FLEET) $(VLLM_VENV) $(DOCS) $(OTHER) runs
+	rm -rf $(VENV) $(INTEROP) $(BROWSER) $(FLEET) $(VLLM_VENV) $(NEWEST) $(DOCS) $(OTHER) .peers build runs

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from reward_verifier.deadline import deadline_seconds
-from reward_verifier.errors import VerifierNonsense
+from reward_verifier.errors import VerifierNonsense, VerifierUnavailable
 from reward_verifier.protocol import (
     Conversation,
     Request,
@@ -118,7 +118,10 @@ def execute(
         if not failed or not attempts.left:
             break
         yield attempts.wait()
-        again = yield from _execute_once(access, [asked[index] for index in failed], attempts)
+        try:
+            again = yield from _execute_once(access, [asked[index] for index in failed], attempts)
+        except VerifierUnavailable:
+            break  # results of earlier attempts are kept
         for index, result in zip(failed, again, strict=True):
             results[index] = result
     return results

@@ -63,7 +63,7 @@ class ScoredCompletion:
 
     verdicts: Verdicts
     reward: float | None
-    """The weighted sum of the scores; None where one is missing or every weight is 0."""
+    """The weighted sum of the scores; None where one is missing, or every weight is 0."""
     fields: dict[str, dict[str, Any]]
     """The verdicts in JSON, with every field that the service sent."""
 
@@ -77,7 +77,8 @@ class ScoredCompletion:
         """The reward, for code that has no use for completions without one.
 
         Raises:
-            NoReward: a verdict is `unverifiable` (mend the data) or `failed` (ask again).
+            NoReward: a verdict is `unverifiable` (mend the data) or `failed` (ask again), or every
+                weight is 0.
         """
         if self.reward is not None:
             return self.reward
@@ -86,7 +87,7 @@ class ScoredCompletion:
             for name, verdict in self.verdicts.items()
             if verdict.score is None
         ]
-        why = "; ".join(missing) or "every weight is 0"
+        why = "; ".join(missing) or "the weight of every verifier is 0"
         raise NoReward(f"no reward, which is not a reward of 0: {why}")
 
 

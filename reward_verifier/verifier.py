@@ -379,14 +379,15 @@ class Verifier:
         scored = list(chain(*(yield from score(access, self._selection, groups))))
         failures = sorted({one.failure for one in scored if one.failure})
         if failures:
+            tries = min(access.max_attempts, access.max_failed_attempts)
             raise VerifierUnavailable(
-                f"no verdict from {access.url} after {access.max_attempts} attempts; verdicts are "
+                f"no verdict from {access.url} after {tries} attempts; verdicts are "
                 f"`failed`: {failures}. The service's log says more"
             )
         if any(one.reward is None and _is_all_scored(one) for one in scored):
             raise VerifierRejected(
                 f"{access.url} gave no reward for a completion that all verifiers have scored: "
-                "every weight of the profile is 0"
+                "the weight of every verifier is 0"
             )
         return [Judgement(one.reward, one.fields) for one in scored]
 

@@ -47,7 +47,7 @@ class ProblemMix:
     ) -> None:
         require_enough_of_each(data_sets, per_step=per_step)
         self._data_sets = data_sets
-        self._orders = [ProblemOrder(one.problems, per_step=0, seed=seed) for one in data_sets]
+        self._orders = [ProblemOrder(one.problems, seed=seed) for one in data_sets]
         self._ends = [*list(accumulate(one.share for one in data_sets))[:-1], 1.0]
         self.measured = measured or MeasuredSolveRates()
         """Solve rates of finished steps, which choose the problems of later ones."""

@@ -7,18 +7,13 @@ from itertools import islice
 
 import torch
 
-from trainer_client.problems import Problem, require_enough
+from trainer_client.problems import Problem
 
 
 class ProblemOrder:
-    """The order of one data set: each pass has a new one, a function of the seed.
+    """The order of one data set: each pass has a new one, a function of the seed."""
 
-    Raises:
-        DatasetError: the data set has fewer problems than one step takes.
-    """
-
-    def __init__(self, problems: Sequence[Problem], *, per_step: int, seed: int) -> None:
-        require_enough(problems, per_step=per_step)
+    def __init__(self, problems: Sequence[Problem], *, seed: int) -> None:
         self._problems = problems
         self._seed = seed
 
@@ -32,7 +27,7 @@ class ProblemOrder:
 
         Args:
             position: 0 at first, then the position that the last call returned.
-            count: number of problems to take, at most `per_step`.
+            count: number of problems to take, at most all of the data set.
             wants: problems for which it is False are skipped and counted. Where a whole pass has
                 fewer than `count` others, the first that were skipped make up the number.
         """

@@ -120,10 +120,7 @@ def _hold_nothing(_num_bytes: int) -> None:
 
 
 async def _receive() -> Message:
-    """Never returns: the body is in the state of the call, and this process ends with the client.
-
-    A response in lines waits for the client's end meanwhile.
-    """
+    """Never returns: the body is in the state of the call, and the process ends with the client."""
     await asyncio.Event().wait()
     raise AssertionError
 

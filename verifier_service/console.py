@@ -22,6 +22,11 @@ def input_file(given: Path) -> Path:
     return Path("/dev/stdin") if str(given) == "-" else given
 
 
+def input_name(given: Path) -> str:
+    """The name of an argument's file in messages."""
+    return "standard input" if str(given) == "-" else str(given)
+
+
 def progress_bar() -> Progress:
     """A bar on standard error that goes when it is done; nothing where no terminal shows it."""
     from rich.console import Console  # noqa: PLC0415  takes a tenth of the start of `serve`

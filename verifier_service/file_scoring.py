@@ -8,13 +8,11 @@ A line of the result is a group of the response to `POST /v1/score`, with the ro
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import math
 import os
 import re
 import zlib
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +23,7 @@ from pydantic import ValidationError
 
 from verifier_service import strict_json
 from verifier_service.engine.engine import Engine
+from verifier_service.engine.in_flight import in_flight
 from verifier_service.engine.mixed_scoring import scoring_of
 from verifier_service.engine.response_json import VerdictCounts, group_pieces
 from verifier_service.errors import UnknownProfile
@@ -34,7 +33,6 @@ from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.validation import first_problem
 
 ROWS_PER_REQUEST = 64
-REQUESTS_IN_FLIGHT = 4
 MAX_MESSAGE_CHARACTERS = 1000
 """Longest message about a row; one about an unknown verifier lists all that there are."""
 ANOTHER = "choose another --out or delete it"
@@ -230,7 +228,6 @@ async def score_rows(
         on_scored: is called with the number of rows that were just written.
     """
     left = [(index, group) for index, group in enumerate(groups) if index not in done]
-    waiting: deque[asyncio.Task[bytes]] = deque()
 
     async def score(rows: list[tuple[int, Group]]) -> bytes:
         # Validated before; a row has its profile's verifiers beside the profile's name.
@@ -245,12 +242,9 @@ async def score_rows(
         return b"".join(lines)
 
     with out.open("ab") as file:
-        for rows in _batches(left):
-            waiting.append(asyncio.create_task(score(rows)))
-            if len(waiting) >= REQUESTS_IN_FLIGHT:
-                _write(file, await waiting.popleft(), on_scored)
-        while waiting:
-            _write(file, await waiting.popleft(), on_scored)
+        async with in_flight(score(rows) for rows in _batches(left)) as scored:
+            async for lines in scored:
+                _write(file, lines, on_scored)
 
 
 def _write(file: BinaryIO, lines: bytes, on_scored: Callable[[int], None]) -> None:

@@ -325,7 +325,7 @@ class CompletionResponse(BaseModel):
 
     reward: float | None = Field(
         description="weighted sum of the scores; null unless each verifier with a weight other "
-        "than 0 has scored"
+        "than 0 has scored, and where every weight is 0"
     )
     verdicts: dict[str, VerdictResponse]
 

@@ -12,6 +12,7 @@ import pytest
 from tests.logged_runs import write_run
 from tests.verdict_store.stores import RIGHT, WRONG, completion, record, write_store
 from verifier_service.audit.audit import Audit
+from verifier_service.audit.command import summary_text
 from verifier_service.audit.labels import (
     EstimatedShare,
     LabelledVerdict,
@@ -280,10 +281,36 @@ def test_a_completion_that_was_too_long_to_keep_is_left_out(tmp_path: Path) -> N
     assert [row.completion for row in read_scored(write_store(tmp_path, record(*given)))] == ["2"]
 
 
+@pytest.mark.parametrize(
+    ("num_doubted", "num", "last"),
+    [
+        (30, 50, "... and 20 more: --report and --out have the first 50"),
+        (30, 5, "... and 25 more: raise --num"),
+        (8, 5, "... and 3 more: raise --num"),
+        (10, 50, None),
+    ],
+)
+def test_doubted_verdicts_that_are_not_shown_are_counted(
+    num_doubted: int, num: int, last: str | None
+) -> None:
+    row = ScoredRow(0, "", ("2",), "3", {}, (0,))
+    doubted = [DoubtedRow(row, False, "3", ())] * num_doubted
+    lines = summary_text(Audit("accuracy", 30, 0, 30, doubted, [], [], []), num).split("\n")
+    assert lines[-1] == last or (last is None and lines[-1].startswith("  0.00 row 1 refused"))
+    assert sum(line.startswith("  ") for line in lines) == min(num, num_doubted, 10)
+
+
+HASHES = record(completion("2", RIGHT, keep=False), reference=None)
+
+
 def test_a_store_of_hashes_is_refused(tmp_path: Path) -> None:
-    folder = write_store(tmp_path, record(completion("2", RIGHT, keep=False), reference=None))
     with pytest.raises(BadSource, match="VERIFIER_STORE_TEXTS=text"):
-        read_scored(folder)
+        read_scored(write_store(tmp_path, HASHES))
+
+
+def test_of_a_store_that_began_with_hashes_the_texts_are_read(tmp_path: Path) -> None:
+    folder = write_store(tmp_path, HASHES, record(completion("3", WRONG)))
+    assert [row.completion for row in read_scored(folder)] == ["3"]
 
 
 def test_a_result_of_score_is_read_with_its_rows(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -64,3 +65,22 @@ def test_code_of_other_projects(
 @pytest.mark.parametrize("test", sorted((ROOT / "tests" / "interop").glob("test_*.py")))
 def test_every_test_of_other_projects_asks_for_them_in_this_way(test: Path) -> None:
     assert not re.search(r"importorskip|pytest\.skip", test.read_text())
+
+
+@pytest.mark.slow
+def test_a_clone_that_is_not_made_is_an_error_of_make(tmp_path: Path) -> None:
+    """It was one only if it was the last."""
+    git = tmp_path / "git"
+    git.write_text('#!/bin/sh\ncase "$*" in *SandboxFusion*) exit 1; esac\n')
+    git.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    command = ["make", "--file", str(ROOT / "Makefile"), "peers"]
+    assert subprocess.run(command, cwd=tmp_path, env={"PATH": path}).returncode != 0
+
+
+def test_make_clean_removes_every_environment() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    environments = re.findall(r"^(\w+) := \.venv", makefile, re.MULTILINE)
+    removed = makefile.partition("\nclean:\n")[2]
+    assert len(environments) > 5
+    assert [name for name in environments if f"$({name})" not in removed] == []

@@ -174,6 +174,17 @@ def test_a_service_that_is_full_is_unavailable() -> None:
         pass
 
 
+def test_results_are_kept_where_the_service_is_away_at_a_later_attempt() -> None:
+    reports = [
+        {"outcome": "ran", "reason": "completed"},
+        {"outcome": "failed", "reason": "deadline"},
+    ]
+    responses = iter([httpx.Response(200, json={"executions": reports, "stats": {}})])
+    verifier = over(lambda _: next(responses, httpx.Response(503)), max_attempts=3)
+    found = verifier.execute(["print(1)", "print(2)"])
+    assert [one.outcome for one in found] == ["ran", "failed"]
+
+
 def test_fields_of_a_newer_service_are_kept() -> None:
     found = ExecutionResult.read({"outcome": "ran", "reason": "new", "more": 1})
     assert (found.reason, found.fields) == ("new", {"outcome": "ran", "reason": "new", "more": 1})

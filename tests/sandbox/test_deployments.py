@@ -30,6 +30,7 @@ AGAIN = [
 """Tests of single layers are not run where namespaces are refused: they need each layer."""
 THE_SAME_EVERYWHERE = {
     *("test_seccomp.py", "test_exit_reason.py", "test_session_execution.py"),
+    "test_memory_files.py",
     Path(__file__).name,
 }
 """Tests that confine no process, and this file."""

@@ -198,3 +198,11 @@ def test_groups_that_could_not_be_sampled_are_not_kept() -> None:
     assert ahead.kept(MixPosition(1, (4,))) is None
     assert ahead.started
     ahead.close()
+
+
+def test_groups_of_another_position_are_not_taken_for_those_that_are_asked_for() -> None:
+    groups = StepGroups(ScoredGroups([], 0.0, 0.0), MixPosition(2))
+    ahead = SamplingAhead()
+    ahead.restore(groups, MixPosition(1))
+    with pytest.raises(AssertionError, match="sampled ahead at another position"):
+        ahead.take(lambda position: groups, MixPosition(3))

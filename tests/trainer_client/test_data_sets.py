@@ -324,7 +324,7 @@ def test_a_data_set_without_problems_in_a_step_is_not_warned_about(tmp_path: Pat
 
 def test_an_order_skips_what_is_not_wanted_until_too_little_is_left(tmp_path: Path) -> None:
     problems = load_problems(DatasetConfig(path=sums(tmp_path / "d.jsonl", 1, 6)))
-    order = ProblemOrder(problems, per_step=2, seed=0)
+    order = ProblemOrder(problems, seed=0)
     everything, _ = order.take(0, 6)
     wanted = {everything[1].id, everything[4].id}
     chosen, position = order.take(0, 2, wants=lambda problem: problem.id in wanted)

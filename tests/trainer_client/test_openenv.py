@@ -10,10 +10,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from websockets.protocol import State
 from websockets.sync.server import ServerConnection, serve
 
 from trainer_client.episodes.environment import EnvironmentLost
 from trainer_client.episodes.openenv import OpenEnv
+from trainer_client.episodes.openenv_connection import SocketConnection
 from trainer_client.episodes.tool_calls import NO_TEXT
 from trainer_client.problems import Problem
 
@@ -215,6 +217,19 @@ def test_each_socket_is_an_environment_of_its_own() -> None:
         assert other.step(said("c")) == ("step 1 c", False, told)
         one.close()
         other.close()
+
+
+def test_a_connection_whose_last_message_cannot_be_sent_is_closed() -> None:
+    def answer(number: int, message: dict[str, Any]) -> Any:
+        return {"type": "observation", "data": reply("go")[1]}
+
+    with socket_server(answer) as url:
+        connection = SocketConnection(url, {}, seconds=600)
+        connection.ask("reset", {})
+        socket = connection._socket
+        socket.send = lambda text: 1 / 0
+        connection.close()
+        assert socket.state is State.CLOSED
 
 
 @pytest.mark.parametrize(

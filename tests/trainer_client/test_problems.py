@@ -388,7 +388,7 @@ def test_solve_rates_of_another_data_set_are_no_rates_of_this_one(tmp_path: Path
 
 def test_each_pass_takes_every_problem_once_in_another_order() -> None:
     problems = [Problem(str(n), ({"role": "user", "content": str(n)},), {}) for n in range(6)]
-    order = ProblemOrder(problems, per_step=2, seed=0)
+    order = ProblemOrder(problems, seed=0)
     passes: list[list[str]] = []
     position = 0
     for _ in range(2):
@@ -398,12 +398,6 @@ def test_each_pass_takes_every_problem_once_in_another_order() -> None:
             passes[-1] += [problem.id for problem in taken]
     assert [sorted(ids) for ids in passes] == [list("012345")] * 2
     assert passes[0] != passes[1]
-
-
-def test_too_few_problems_for_a_step_is_an_error() -> None:
-    problems = [Problem("0", ({"role": "user", "content": "0"},), {})]
-    with pytest.raises(DatasetError, match=r"1 different problems.*prompts_per_step = 2"):
-        ProblemOrder(problems, per_step=2, seed=0)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 
 from trainer_client.config.run_config import ConfigError
 from trainer_client.processes import Processes
-from trainer_client.run.run_folder import start_problem
+from trainer_client.run.run_folder import checkpoint_folder, checkpoint_folders, start_problem
 from trainer_client.run.sole_run import LOCK_FILE, sole_run
 
 
@@ -62,3 +62,10 @@ def test_a_folder_that_cannot_be_made_is_nobodys(tmp_path: Path) -> None:
         assert (tmp_path / "file").is_file()
     with sole_run(tmp_path / "run", Processes(), make=False):
         assert not (tmp_path / "run").exists()
+
+
+def test_checkpoints_of_any_step_are_found_in_their_order(tmp_path: Path) -> None:
+    folders = [checkpoint_folder(tmp_path, step) for step in (1, 999_999, 1_000_000)]
+    for folder in (*reversed(folders), folders[0].with_suffix(".part")):
+        folder.mkdir(parents=True)
+    assert checkpoint_folders(tmp_path) == folders

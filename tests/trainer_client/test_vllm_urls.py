@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import httpx
@@ -12,6 +13,7 @@ from trainer_client.config.rollout_section import VllmServerConfig
 from trainer_client.config.run_config import ConfigError
 from trainer_client.policy.policy import load_policy
 from trainer_client.rollout import vllm_server
+from trainer_client.rollout.vllm_requests import check_server
 
 
 @pytest.mark.parametrize(
@@ -37,3 +39,19 @@ def test_another_server_is_named(
     policy = load_policy(ModelConfig(path=str(task / "model"), device="cpu"))
     with pytest.raises(ConfigError, match=message):
         vllm_server.VllmServerEngine(policy, VllmServerConfig(), weights_dir=tmp_path)
+
+
+@pytest.mark.parametrize("path", ["/server_info", "/inference/v1/generate"])
+def test_a_server_that_dies_while_it_is_asked_is_named(path: str) -> None:
+    def respond(request: httpx.Request) -> httpx.Response:
+        if request.url.path == path:
+            raise httpx.ReadError("gone")
+        config = {"model_config": {"logprobs_mode": "processed_logprobs"}}
+        return httpx.Response(200, json={"vllm_config": config})
+
+    async def check() -> None:
+        async with httpx.AsyncClient(transport=httpx.MockTransport(respond)) as client:
+            await check_server(client, "http://test")
+
+    with pytest.raises(ConfigError, match=r"no server at http://test \(ReadError\('gone'\)\)"):
+        asyncio.run(check())

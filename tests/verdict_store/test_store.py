@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import random
+import resource
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,9 +24,13 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.processes import pid_in, tree
 from tests.verdict_store.stores import RIGHT, completion, record, stored_rows, wait_until
 from trainer_client.service_process import running_service
+from verifier_service import frames
 from verifier_service.settings import Settings
 from verifier_service.verdict_store import store as store_module
+from verifier_service.verdict_store.records import COUNT_BYTES
 from verifier_service.verdict_store.store import StoreOptions, VerdictStore
+from verifier_service.verdict_store.writer_messages import WriterOptions
+from verifier_service.verdict_store.writer_process import Writer
 
 SECRET = "the password is swordfish"
 SOON = ("--store-flush-seconds", "0.05")
@@ -284,6 +291,44 @@ def test_a_bad_record_is_lost_alone(tmp_path: Path) -> None:
     counts = asyncio.run(run()).num_verdicts
     assert len(stored_rows(tmp_path)) == 3
     assert (counts["written"], counts["lost"]) == (3, 3)
+
+
+@pytest.fixture
+def many_descriptors() -> Iterator[None]:
+    """A limit on open files that lets a descriptor have a number over 1024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 4096), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_descriptors")
+def test_a_writer_reads_from_a_descriptor_of_any_number(tmp_path: Path) -> None:
+    """It has the number of the service's, which may have thousands of connections."""
+    body = encoded_record()
+    ours, theirs = socket.socketpair()
+    with theirs, socket.socket(fileno=fcntl.fcntl(theirs, fcntl.F_DUPFD, 1025)) as connection:
+        with ours:
+            ours.sendall(frames.pack((1).to_bytes(COUNT_BYTES, "big") + body))
+        writer_options = WriterOptions(str(tmp_path), 2**30, None, flush_seconds=1e9)
+        Writer(writer_options, connection).run()
+    assert len(stored_rows(tmp_path)) == 1
+
+
+def test_a_store_whose_process_meets_a_bug_keeps_no_service_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(store: VerdictStore, descriptor: int) -> None:
+        raise RuntimeError("no process today")
+
+    monkeypatch.setattr(VerdictStore, "_start", start)
+
+    async def run() -> None:
+        async with VerdictStore(options(tmp_path)).running():
+            raise AssertionError("it runs")
+
+    with pytest.raises(RuntimeError, match="no process today"):
+        asyncio.run(run())
 
 
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")

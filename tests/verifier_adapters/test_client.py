@@ -42,7 +42,7 @@ def answering(*answers: Any, requests: list[Any] | None = None) -> Verifier:
         return httpx.Response(200, json={"groups": groups, "stats": {}})
 
     transport = httpx.MockTransport(handle)
-    return Verifier(url="http://x", transport=transport, backoff_seconds=0.0, max_attempts=3)
+    return Verifier(url="http://x", transport=transport, backoff_seconds=0.0)
 
 
 def waiting(
@@ -124,7 +124,7 @@ def test_what_cannot_be_judged_has_no_reward(judge: Judge) -> None:
 def test_a_profile_whose_weights_are_all_0_is_refused(judge: Judge) -> None:
     """Otherwise each completion would seem to be one that cannot be judged."""
     unweighted = verdict() | {"reward": None}
-    with pytest.raises(VerifierRejected, match="every weight of the profile is 0"):
+    with pytest.raises(VerifierRejected, match="the weight of every verifier is 0"):
         judge(answering([[unweighted]]), ["a"], [{}])
 
 

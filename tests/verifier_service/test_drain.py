@@ -81,26 +81,42 @@ def test_calls_that_take_longer_than_the_limit_are_given_up(tmp_path: Path) -> N
             assert answer.result().json()["error"]["type"] == "draining"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("padding", [0, 100_000])
-def test_a_stream_that_takes_longer_than_the_limit_is_broken_off(
-    tmp_path: Path, padding: int
-) -> None:
-    """Small requests are judged for the API process, large ones for a process of their own."""
-    log = tmp_path / "service.log"
-    limits = ("--drain-seconds", "0.1", "--item-cpu-seconds", "60")
+def scored_stream(padding: int) -> dict[str, Any]:
+    """A request whose last group takes long."""
     reference = {"answer": "2"}
     quick = [
         {"reference": reference, "completions": [f"{n}, ${k}$" for k in range(16)]}
         for n in range(4)
     ]
     slow = {"reference": reference, "completions": [POISON], "prompt": "x" * padding}
-    body = slow_body() | {"groups": [*quick, slow]}
+    return slow_body() | {"groups": [*quick, slow]}
+
+
+SLOW_PROGRAM = {"code": "while True: pass", "limits": {"seconds": 100}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        pytest.param("/v1/score", scored_stream(0), id="in the API process"),
+        pytest.param("/v1/score", scored_stream(100_000), id="in a process of its own"),
+        pytest.param(
+            "/v1/execute", {"executions": [{"code": "print(1)"}, SLOW_PROGRAM]}, id="programs"
+        ),
+    ],
+)
+def test_a_stream_that_takes_longer_than_the_limit_is_broken_off(
+    tmp_path: Path, path: str, body: dict[str, Any]
+) -> None:
+    log = tmp_path / "service.log"
+    limits = ("--drain-seconds", "0.1", "--item-cpu-seconds", "60")
+    enabled = ("--workers", "1", "--code-workers", "2", "--enabled", "accuracy,code")
     with (
-        running_service(log, "--workers", "1", "--enabled", "accuracy", *limits) as url,
+        running_service(log, *enabled, *limits) as url,
         httpx.Client(timeout=60) as client,
         client.stream(
-            "POST", f"{url}/v1/score", json=body, headers={"Accept": "application/x-ndjson"}
+            "POST", f"{url}{path}", json=body, headers={"Accept": "application/x-ndjson"}
         ) as response,
     ):
         lines = response.iter_lines()

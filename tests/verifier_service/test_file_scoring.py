@@ -18,8 +18,10 @@ import pytest
 from tests.verifier_service.test_large_requests import without_seconds
 from tests.verifier_service.test_scheduler import WatchedPool
 from verifier_service.cli import run
+from verifier_service.commands import score as score_command
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.file_scoring import (
+    ROWS_PER_REQUEST,
     BadFile,
     count_verdicts,
     read_groups,
@@ -32,6 +34,7 @@ from verifier_service.schemas import Group
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.accuracy import Accuracy
 from verifier_service.verifiers.format import Format
+from verifier_service.workers.tasks import EncodedTask, TaskResult
 
 ROWS: list[dict[str, Any]] = [
     {"id": "a", "completion": r"so \boxed{2}", "answer": "2"},
@@ -229,6 +232,26 @@ def test_rows_that_were_changed_after_their_verdicts_are_told(tmp_path: Path) ->
     assert f"1 rows were scored before; {rows} was changed since, and {out} keeps" in told
 
 
+@pytest.mark.slow
+def test_rows_of_a_pipe_are_not_taken_for_changed_ones(tmp_path: Path) -> None:
+    """The time of a pipe is that of its last byte."""
+    out = tmp_path / "out.jsonl"
+    row = '{"completion": "2", "answer": "2"}\n'
+    score(Path("-"), out, "--verifier", "accuracy", stdin=row)
+    os.utime(out, (0, 0))
+    told = score(Path("-"), out, "--verifier", "accuracy", stdin=row).stdout
+    assert told.startswith("1 rows were scored before\n")
+
+
+def test_a_bad_row_of_standard_input_is_told_as_such(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(score_command, "input_file", lambda _: Path(os.devnull))
+    with pytest.raises(SystemExit):
+        run(["score", "-", "--verifier", "accuracy"])
+    assert capsys.readouterr().err == "standard input: there are no rows\n"
+
+
 def test_the_prompt_of_a_row_with_an_entry_point_is_part_of_its_reference(tmp_path: Path) -> None:
     """Tests may call what it defines."""
     row = {"prompt": "def a(): ...", "completion": "x", "test": "assert f() == a()"}
@@ -261,6 +284,38 @@ def test_a_file_is_not_held_to_what_may_be_pending(tmp_path: Path) -> None:
         ("accuracy", "scored", "different"): 500,
     }
     assert sum(scored) == len(lines_of(out)) == 500
+
+
+class FirstRowsPool(WatchedPool):
+    """Judges the rows of the first request alone."""
+
+    async def judge(self, encoded: EncodedTask, verdicts: list[TaskResult]) -> None:
+        texts = [one.text for part in encoded.decode().parts for one in part.completions]
+        if any(int(text) >= ROWS_PER_REQUEST for text in texts):
+            await asyncio.Event().wait()
+        await super().judge(encoded, verdicts)
+
+
+def test_no_row_is_at_work_when_the_result_cannot_be_written(tmp_path: Path) -> None:
+    groups = [Group(reference={"answer": "2"}, completions=[str(n)]) for n in range(500)]
+    scheduler = Scheduler({"text": FirstRowsPool()}, max_cached_verdicts=9)
+
+    def fail(_number: int) -> None:
+        raise OSError("the disk is full")
+
+    async def run() -> int:
+        with pytest.raises(OSError, match="the disk is full"):
+            await score_rows(
+                scheduler,
+                groups,
+                verifiers=[Accuracy()],
+                out=tmp_path / "out.jsonl",
+                done=set(),
+                on_scored=fail,
+            )
+        return len(asyncio.all_tasks())
+
+    assert asyncio.run(run()) == 1
 
 
 @pytest.mark.slow

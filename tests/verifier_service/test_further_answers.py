@@ -80,6 +80,9 @@ OFFERING_SIX = [
     "\\boxed{5}.\n\nCheck: the problem asks for 2 + 4 = 6, so the correct answer is 6.",
     "The final answer is $\\boxed{5}$\n\nThe final answer is $\\boxed{6}$",
     "The answer is \\boxed{5}. I hope it is correct.\n\nFinal Answer: \\boxed{6}",
+    "So \\boxed{5}. The final answer is $6$. I hope it is correct.",
+    "We get \\boxed{5}. Final Answer: The final answer is **6**. Thank you.",
+    "\\boxed{5}. The answer is 6! Done.",
 ]
 
 
@@ -139,6 +142,9 @@ def test_two_answers_are_none(text: str, reference: str) -> None:
         ("6", "We get \\boxed{5}.\n\nThen 5 + 1 = 6, and the final answer is \\boxed{6}"),
         ("6", "The answer is \\boxed{5}. That misses one.\n\nThe final answer is \\boxed{6}"),
         ("5", "The answer is \\boxed{5}\n\nThe final answer is \\boxed{5}"),
+        ("5", "\\boxed{5}. The final answer is $5$. I hope it is correct."),
+        ("5", "\\boxed{5}. Some think that the answer is 6. They count zero."),
+        ("5", "\\boxed{5}. At first sight the answer is 6. However, zero does not count."),
     ],
 )
 def test_the_words_of_an_offer_may_offer_nothing(reference: str, text: str) -> None:

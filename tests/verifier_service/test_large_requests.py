@@ -14,6 +14,7 @@ import time
 import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -33,8 +34,8 @@ from verifier_service.http import score_call
 from verifier_service.http.error_statuses import status_of
 from verifier_service.http.intake import SMALL_BODY_BYTES, Body
 from verifier_service.large_requests.byte_budget import ByteBudget
-from verifier_service.large_requests.launcher import RequestProcesses
-from verifier_service.large_requests.messages import LargeRequest
+from verifier_service.large_requests.launcher import RequestDied, RequestProcesses
+from verifier_service.large_requests.messages import Done, LargeRequest, Parsed
 from verifier_service.schemas import ScoreResponse
 from verifier_service.settings import Settings
 from verifier_service.verifiers.regex import QuickPatterns, SlowPattern
@@ -411,6 +412,60 @@ def test_a_request_that_is_given_up_while_its_process_is_forked_is_not_tried_aga
 
     with tempfile.TemporaryFile() as body:
         asyncio.run(give_up(body.fileno()))
+
+
+class TwoProcesses:
+    """Two processes of one request: the first dies when it has read the body.
+
+    Args:
+        bodies: the budget for those that are read.
+    """
+
+    def __init__(self, bodies: ByteBudget) -> None:
+        self.others_wait: list[bool] = []
+        """Whether another body waits while each of them reads."""
+        self._bodies = bodies
+        self._messages = [Parsed(0, 0), None, Done(b"", [], 0, 200)]
+
+    async def __aenter__(self) -> TwoProcesses:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+    async def send(self, message: object) -> None:
+        if isinstance(message, LargeRequest):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0), self._bodies.share(1):
+                    self.others_wait.append(False)
+                    return
+            self.others_wait.append(True)
+
+    async def receive(self) -> object:
+        message = self._messages.pop(0)
+        if message is None:
+            raise RequestDied("it was killed")
+        return message
+
+
+def test_a_body_that_is_read_again_counts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    bodies = ByteBudget(1)
+    there = TwoProcesses(bodies)
+
+    async def process(_processes: RequestProcesses, _body: int) -> TwoProcesses:
+        return there
+
+    async def respond() -> None:
+        limits = RequestLimits((), 2, 1, 60.0)
+        large = LargeRequest(2**21, "identity", False, time.monotonic(), limits, b"{}", {})
+        scheduler = Scheduler({}, max_cached_verdicts=0)
+        processes = RequestProcesses("", scheduler, max_body_bytes=2**21, bodies=bodies)
+        with Admission(PendingBounds(1, 2)).reservation() as reservation:
+            await processes.respond(large, -1, reservation, lambda index, line: None)
+
+    monkeypatch.setattr(RequestProcesses, "_process", process)
+    asyncio.run(respond())
+    assert there.others_wait == [True, True]
 
 
 def num_deaths(http: httpx.Client) -> float:

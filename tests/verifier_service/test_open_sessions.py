@@ -20,7 +20,7 @@ from verifier_service.sandbox.zygote_handle import ZygoteDied
 from verifier_service.sessions.interpreter import interpreter_of
 from verifier_service.sessions.open_sessions import OpenSessions, SessionsFull
 from verifier_service.sessions.session import Session, SessionCall
-from verifier_service.sessions.session_memory import SessionsMemoryFull
+from verifier_service.sessions.session_memory import SessionMemory, SessionsMemoryFull
 from verifier_service.sessions.wire import LostReason, SessionRequest
 
 ENDS = (
@@ -215,3 +215,20 @@ def test_a_nursery_that_hangs_is_replaced(hangs: str, monkeypatch: pytest.Monkey
             assert await call(await opened(sessions, packages="standard"), "1") == "ran"
 
     asyncio.run(run())
+
+
+def test_a_bug_in_what_looks_after_sessions_is_told_and_opens_no_more(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def look(memory: SessionMemory, sessions: object) -> None:
+        raise ZeroDivisionError
+
+    async def run() -> None:
+        async with OpenSessions(1, Drain()) as sessions:
+            await until_async(lambda: "looks after sessions has a bug" in caplog.text)
+            with pytest.raises(SandboxError, match="has a bug: ZeroDivisionError"):
+                await opened(sessions)
+
+    monkeypatch.setattr(SessionMemory, "look", look)
+    asyncio.run(run())
+    assert "Traceback" in caplog.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 from typing import Any
 
@@ -20,6 +21,7 @@ from verifier_service.engine.admission import Admission, PendingBounds
 from verifier_service.engine.chunks import SHARED_REFERENCE_BYTES
 from verifier_service.engine.request_limits import MAX_COMPLETION_CHARACTERS, MAX_REFERENCE_BYTES
 from verifier_service.engine.request_scoring import (
+    SETTLE_CHUNK_SIZE,
     ScoredRequest,
     Scoring,
 )
@@ -120,6 +122,32 @@ class FailingPool:
         )
 
 
+class SettlingPool:
+    """Leaves every completion open; never settles one, and ends a given-up task slowly."""
+
+    size = 2
+    problem = None
+
+    def __init__(self) -> None:
+        self.num_at_work = 0
+        self.is_full = asyncio.Event()
+
+    async def judge(self, encoded: EncodedTask, verdicts: list[TaskResult]) -> None:
+        task = encoded.decode()
+        if not task.settle:
+            verdicts += [one.text for part in task.parts for one in part.completions]
+            return
+        self.num_at_work += 1
+        if self.num_at_work == self.size:
+            self.is_full.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            for _ in range(100):
+                await asyncio.sleep(0)
+            self.num_at_work -= 1
+
+
 def request(*groups: tuple[str, list[str]], **options: Any) -> ScoreRequest:
     return ScoreRequest.model_validate(
         {
@@ -135,6 +163,22 @@ def several(*verifiers: dict[str, Any]) -> ScoreRequest:
     """One completion with an open pair, for several verifiers."""
     groups = [{"reference": {"answer": "6"}, "completions": [OPEN]}]
     return ScoreRequest.model_validate({"verifiers": verifiers, "groups": groups})
+
+
+def test_no_question_is_at_work_when_its_request_has_ended() -> None:
+    """Otherwise its verdict would be delivered to a request that is finished."""
+
+    async def run() -> int:
+        pool = SettlingPool()
+        texts = [f"answer {number}" for number in range(3 * SETTLE_CHUNK_SIZE)]
+        scoring = Scoring(request(("2", texts)), Scheduler({"text": pool}, max_cached_verdicts=0))
+        running = asyncio.create_task(scoring.run(math.inf))
+        await pool.is_full.wait()
+        running.cancel()
+        await asyncio.wait([running])
+        return pool.num_at_work
+
+    assert asyncio.run(run()) == 0
 
 
 def score(

@@ -8,7 +8,11 @@ import httpx
 import pytest
 
 from tests.verifier_service.poison import POISON
+from verifier_service.engine.reward import reward, shares_of
+from verifier_service.reason import EngineReason
 from verifier_service.schemas import ScoreResponse
+from verifier_service.verdict import Outcome, Verdict, failed, unverifiable
+from verifier_service.verifiers.accuracy import Accuracy
 
 RIGHT = "<think>\n...\n</think>\n<answer>\nx = 2\n</answer>"
 WRONG = "<think>\n...\n</think>\n<answer>\n3\n</answer>"
@@ -165,6 +169,33 @@ def test_an_unjudged_verdict_without_weight_leaves_the_reward(http: httpx.Client
     verifiers = [{"type": "accuracy", "weight": 0}, {"type": "format", "weight": 0.1}]
     answer = score(http, {"verifiers": verifiers, "groups": [{"completions": [RIGHT]}]})
     assert answer["groups"][0]["completions"][0]["reward"] == 0.1
+
+
+def test_there_is_no_reward_where_every_weight_is_0(http: httpx.Client) -> None:
+    """A sum of nothing would be 0, which is the reward of a wrong completion."""
+    verifiers = [{"type": "accuracy", "weight": 0}, {"type": "format", "weight": 0}]
+    groups = [
+        {"reference": {"answer": "2"}, "completions": [RIGHT, WRONG]},
+        {"completions": [RIGHT]},
+    ]
+    answer = score(http, {"verifiers": verifiers, "groups": groups})
+    found = [one for group in answer["groups"] for one in group["completions"]]
+    outcomes = [one["verdicts"]["accuracy"]["outcome"] for one in found]
+    assert outcomes == ["scored", "scored", "unverifiable"]
+    assert [one["reward"] for one in found] == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        Verdict(Outcome.SCORED, 1.0, "equal", 0.0),
+        unverifiable(EngineReason.MISSING_REFERENCE),
+        failed(EngineReason.DEADLINE),
+    ],
+    ids=lambda verdict: verdict.outcome,
+)
+def test_no_verdict_without_weight_becomes_a_reward(verdict: Verdict) -> None:
+    assert reward({"accuracy": verdict}, shares_of([Accuracy(weight=0)])) is None
 
 
 @pytest.mark.parametrize("given", [{}, {"weight": None}], ids=["missing", "null"])

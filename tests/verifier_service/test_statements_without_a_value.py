@@ -19,6 +19,18 @@ from verifier_service.verifiers.accuracy import Accuracy
         # A unit without a dimension is no currency.
         (r"5 \text{ m}", r"5 \text{ m/km}", r"500 \text{ cm}"),
         (r"5 \text{ dollars}", r"5 \text{ euros}", r"\$5"),
+        # Solutions of a system: which y belongs to which x.
+        ("x=1, y=2 or x=3, y=4", "x=1, y=4 or x=3, y=2", "y=4, x=3 or x=1, y=2"),
+        ("p=5, q=2; p=7, q=3", "(5, 3), (7, 2)", "(7, 3), (5, 2)"),
+        ("(1, 2), (3, 4)", "x=1, y=4; x=3, y=2", "x=3, y=4; x=1, y=2"),
+        (
+            r"(x, y) = (1, 2) \text{ or } (3, 4)",
+            r"\begin{cases}x=1\\y=4\end{cases} \text{ or } \begin{cases}x=3\\y=2\end{cases}",
+            r"\begin{cases}x=1\\y=2\end{cases} \text{ or } \begin{cases}x=3\\y=4\end{cases}",
+        ),
+        # Groups of digits, between which LaTeX drops a space.
+        ("32349", r"32,\! 34", r"32,\! 349"),
+        ("32349", "32{,} 3490", "32{,} 349"),
         # Denials.
         ("x = 5", r"x \not= 5", "x = 5"),
         (r"x \ne 5", "x = 5", r"x \not= 5"),
@@ -42,6 +54,7 @@ from verifier_service.verifiers.accuracy import Accuracy
         ("5", r"5 \equiv 6", r"f(x) \equiv 5"),
         ("6", "5 := 6", "x := 6"),
         ("z", "x = y = z", "(z)"),
+        ("0", "a + b = 1", "a + b = 0"),
         ("(1, 2)", "(2, 1) = (1, 2)", r"(\frac{2}{2}, \frac{4}{2}) = (1, 2)"),
         ("x^2", "x + 1 = 2x = x^2", r"y = x \cdot x = x^2"),
         ("5", "a + b = 5 = 6", "a + b = 2 + 3 = 5"),

@@ -18,6 +18,7 @@ from verifier_service.engine import response_json
 from verifier_service.engine.admission import Admission
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.errors import ResponseTooLarge
+from verifier_service.executions import routes as executions
 from verifier_service.http.drain import Drain
 from verifier_service.http.intake import SMALL_BODY_BYTES, BodyDoor
 from verifier_service.http.metrics import Metrics
@@ -39,7 +40,7 @@ def lines(answer: httpx.Response) -> list[dict[str, Any]]:
     return [json.loads(line) for line in answer.text.removesuffix("\n").split("\n")]
 
 
-async def score(
+async def respond(
     scope: dict[str, Any],
     receive: Receive,
     send: Send,
@@ -47,12 +48,16 @@ async def score(
     admission: Admission,
     scheduler: Scheduler,
 ) -> None:
-    """A call of `/v1/score`, behind the door for its body."""
+    """A call of `/v1/score` or `/v1/execute`, behind the door for its body."""
     service = service_with(admission, scheduler)
-    scope["app"] = FastAPI()
-    install_service(scope["app"], service)
+    scope["app"] = programs = FastAPI()
+    programs.include_router(executions.router)
+    install_service(programs, service)
 
     async def route(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == "/v1/execute":
+            await programs(scope, receive, send)
+            return
         answer = await respond_to_score_call(Request(scope, receive), service)
         await answer(scope, receive, send)
 
@@ -158,7 +163,7 @@ def test_a_stream_that_is_given_up_has_its_room_until_its_work_has_ended() -> No
             "headers": [(b"content-type", b"application/json"), (b"accept", NDJSON_TYPE)],
             "state": {},
         }
-        await score(scope, receive, send, admission=admission, scheduler=scheduler)
+        await respond(scope, receive, send, admission=admission, scheduler=scheduler)
 
     admission = Admission(Settings().pending_bounds)
     scheduler = Scheduler({"text": StuckPool()}, max_cached_verdicts=0)
@@ -167,8 +172,18 @@ def test_a_stream_that_is_given_up_has_its_room_until_its_work_has_ended() -> No
     assert admission.pending_completions == 0
 
 
+MANY_GROUPS = [{"completions": [str(number)] * 10} for number in range(99)]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/score", {"verifiers": [{"type": "format"}], "groups": MANY_GROUPS}),
+        ("/v1/execute", {"executions": [{"code": str(number)} for number in range(99)]}),
+    ],
+)
 def test_a_stream_that_is_not_read_ends_when_too_much_waits(
-    monkeypatch: pytest.MonkeyPatch,
+    path: str, body: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A client that reads nothing would otherwise fill the memory of the service."""
     monkeypatch.setattr(response_json, "MAX_RESPONSE_BYTES", 2000)
@@ -184,8 +199,6 @@ def test_a_stream_that_is_not_read_ends_when_too_much_waits(
                 verdicts.append(Verdict(Outcome.SCORED, 1.0, "matched", 0.0))
 
     async def call() -> None:
-        groups = [{"completions": [str(number)] * 10} for number in range(99)]
-        body = {"verifiers": [{"type": "format"}], "groups": groups}
         messages = [{"type": "http.request", "body": json.dumps(body).encode()}]
 
         async def receive() -> Message:
@@ -201,14 +214,14 @@ def test_a_stream_that_is_not_read_ends_when_too_much_waits(
                 await asyncio.sleep(0)
 
         headers = [(b"content-type", b"application/json"), (b"accept", NDJSON_TYPE)]
-        scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/v1/score", "state": {}}
-        scope["headers"] = headers
+        scope: dict[str, Any] = {"type": "http", "method": "POST", "path": path, "state": {}}
+        scope |= {"headers": headers, "query_string": b""}
         with pytest.raises(ResponseTooLarge, match="larger than 2000 bytes"):
-            await score(scope, receive, send, admission=admission, scheduler=scheduler)
+            await respond(scope, receive, send, admission=admission, scheduler=scheduler)
         assert scope["state"]["error"] == "answer_too_large"
 
     admission = Admission(Settings().pending_bounds)
-    scheduler = Scheduler({"text": Pool()}, max_cached_verdicts=0)
+    scheduler = Scheduler({"text": Pool(), "code": Pool()}, max_cached_verdicts=0)
     asyncio.run(call())
-    assert 0 < num_sent < 10
+    assert 0 < num_sent < 30
     assert admission.pending_bytes == 0

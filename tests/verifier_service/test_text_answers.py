@@ -159,6 +159,9 @@ CITIES = {"A": "London", "B": "Paris", "C": "Rome", "D": "Both A and B"}
         ("It isn't A or B", "no_answer"),
         ("It's C, not A or B", "different"),
         ("Choose C, not A or B", "different"),
+        ("C. It can't be A or B.", "different"),
+        ("The answer is B; it cannot be A or C.", "equal"),
+        ("The answer cannot be B.", "no_answer"),
         ("Answer: B (not A or C)", "equal"),
         ("Answer: B, not A, C, or D", "equal"),
         ("It is not A nor option C. Choose B.", "equal"),
@@ -467,6 +470,37 @@ def test_a_reference_that_is_no_letter_is_unverifiable(reference: Any, reason: s
 @pytest.mark.parametrize("answer", ["C", "c", "(C)", " C. ", "C)"])
 def test_a_reference_may_decorate_its_letter(answer: str) -> None:
     assert judge(MultipleChoice(), {"answer": answer}, "C").score == 1.0
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        {"answer": "(B) Rome"},
+        {"answer": r"\textbf{(B) } 12"},
+        {"answer": "B. Rome", "choices": ["Oslo", "rome"]},
+        {"answer": "Rome", "choices": ["Oslo", "Rome"]},
+        {"answer": "Rome", "options": ["Oslo", "Rome"]},
+        {"answer": "E. coli", "choices": ["S. aureus", "E. coli"]},
+        {"answer": "x", "choices": ["y", "x"]},
+    ],
+)
+def test_a_reference_names_its_option_by_letter_or_text(reference: dict[str, Any]) -> None:
+    assert judge(MultipleChoice(), reference, "The answer is B.").score == 1.0
+    assert judge(MultipleChoice(), reference, "The answer is A.").score == 0.0
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        {"answer": "(B) Rome", "choices": ["Rome", "Oslo"]},
+        {"answer": "Rome", "choices": ["Rome", "Rome"]},
+        {"answer": "Rome"},
+        {"answer": "B or C"},
+    ],
+)
+def test_a_reference_that_names_no_option_is_bad(reference: dict[str, Any]) -> None:
+    with pytest.raises(Unverifiable, match="expected the letter of an option"):
+        judge(MultipleChoice(), reference, "The answer is B.")
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,18 @@ def test_a_worker_that_is_killed_once_costs_no_verdict() -> None:
 
 
 @pytest.mark.slow
+def test_a_sound_worker_that_makes_way_for_a_fresh_one_has_not_died() -> None:
+    async def work(pool: WorkerPool) -> dict[str, int]:
+        await asyncio.gather(*(judge(pool, task("$2$")) for _ in range(2)))
+        judging = asyncio.create_task(judge(pool, task(POISON)))
+        await until_async(lambda: any(map(kill_at_poison, workers())))
+        await judging
+        return dict(pool.restarts)
+
+    assert in_pool(work, size=2) == {"died": 1, "not_fresh": 1, "too_slow": 1}
+
+
+@pytest.mark.slow
 def test_a_worker_that_is_killed_each_time_makes_its_item_failed_and_no_other() -> None:
     async def work(pool: WorkerPool) -> list[Verdict]:
         killed: set[int] = set()

@@ -83,7 +83,9 @@ class EnvironmentConfig(Section):
         "for the service; a longer wait for the service loses the group",
     )
     max_open: PositiveInt = Field(
-        default=64, description="episodes that have an environment at the same time"
+        default=64,
+        description="episodes that are under way at once; one past its time limit is not, although "
+        "its environment lives until its call returns",
     )
     judged: Literal["last_message", "all_messages", "chat"] = Field(
         default="last_message",

@@ -299,7 +299,10 @@ class EpisodeFeed:
             self._due[episode.key] = now + limit - max(own, waited)
 
     def _expire(self, episode: LiveEpisode) -> None:
-        """End an episode at its time limit; its environment is closed when its call returns."""
+        """End an episode at its time limit; its environment is closed when its call returns.
+
+        Its place is free now: environments that never return would hold all places for ever.
+        """
         del self._due[episode.key]
         self._live.discard(episode.key)
         if episode.num_turns:

@@ -152,8 +152,9 @@ class SocketConnection:
         """See `ServerConnection`."""
         socket, self._socket = self._socket, None
         if socket is not None:
-            with suppress(Exception):  # a connection that is gone is closed
+            with suppress(Exception):  # the connection may be gone
                 socket.send(json.dumps({"type": "close"}))
+            with suppress(Exception):
                 self._open.close()
 
     def _connected(self) -> Any:

@@ -51,16 +51,6 @@ class Sampling:
             seed=seed,
         )
 
-    @property
-    def is_of_policy(self) -> bool:
-        """Whether tokens are drawn from the policy's own distribution, at some temperature."""
-        return (
-            self.top_p == 1
-            and self.top_k is None
-            and not self.min_p
-            and self.repetition_penalty == 1
-        )
-
 
 @dataclass(frozen=True)
 class Episode:

@@ -67,9 +67,10 @@ class SamplingAhead:
         self._pending.set_result(groups)
 
     def take(self, sample: SampleGroups, position: MixPosition) -> StepGroups:
-        """The groups that were started, else those at this position; raises sampling's errors."""
+        """The groups at this position, started before or now; raises sampling's errors."""
         if self._pending is None:
             return sample(position)
+        assert self._position == position, "sampled ahead at another position"
         pending, self._pending = self._pending, None
         return pending.result()
 

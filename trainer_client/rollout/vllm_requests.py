@@ -22,14 +22,7 @@ async def check_server(client: httpx.AsyncClient, url: str) -> Any:
 
     Raises ConfigError when no server runs at the address, or it lacks an option.
     """
-    try:
-        response = await client.get(f"{url}/server_info?config_format=json")
-    except httpx.RequestError as error:
-        raise ConfigError(
-            f"rollout.vllm_server.urls: no server at {url} ({error!r}). Start one with "
-            "VLLM_SERVER_DEV_MODE=1 vllm serve MODEL --enable-scale-out "
-            "--logprobs-mode processed_logprobs"
-        ) from error
+    response = await _probed(client, url, "GET", "/server_info?config_format=json")
     if response.status_code == httpx.codes.NOT_FOUND:
         raise ConfigError(f"{url}: start the server with VLLM_SERVER_DEV_MODE=1")
     config, mode = _server_config(url, response)
@@ -38,10 +31,24 @@ async def check_server(client: httpx.AsyncClient, url: str) -> Any:
             f"{url} reports {mode}, which are not those of the distribution it samples "
             "from: start it with --logprobs-mode processed_logprobs"
         )
-    probe = await client.post(f"{url}/inference/v1/generate", json={})
+    probe = await _probed(client, url, "POST", "/inference/v1/generate", json={})
     if probe.status_code == httpx.codes.NOT_FOUND:
         raise ConfigError(f"{url}: start the server with --enable-scale-out")
     return config
+
+
+async def _probed(
+    client: httpx.AsyncClient, url: str, method: str, path: str, **arguments: Any
+) -> httpx.Response:
+    """The response of a server that is looked at. Raises ConfigError where none runs there."""
+    try:
+        return await client.request(method, f"{url}{path}", **arguments)
+    except httpx.RequestError as error:
+        raise ConfigError(
+            f"rollout.vllm_server.urls: no server at {url} ({error!r}). Start one with "
+            "VLLM_SERVER_DEV_MODE=1 vllm serve MODEL --enable-scale-out "
+            "--logprobs-mode processed_logprobs"
+        ) from error
 
 
 def _server_config(url: str, response: httpx.Response) -> tuple[Any, str]:

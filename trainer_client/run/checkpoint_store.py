@@ -22,7 +22,7 @@ from trainer_client.policy.sharding import OPTIMIZER_FOLDER
 from trainer_client.processes import OtherProcessFailed, Processes
 from trainer_client.run.checkpoint import Checkpoint, list_checkpoints
 from trainer_client.run.console import say
-from trainer_client.run.run_folder import checkpoint_folder
+from trainer_client.run.run_folder import checkpoint_folder, checkpoint_names
 
 MANIFEST = "manifest.json"
 RUN_FILES = ("config.yaml", "metrics.jsonl", "solve_rates.jsonl")
@@ -152,7 +152,7 @@ class CheckpointStore:
         """The names of the complete checkpoints, oldest first."""
         files, root = self._place
         found = files.glob(f"{root}/checkpoints/step_*/{MANIFEST}")
-        return sorted(path.split("/")[-2] for path in found)
+        return checkpoint_names(path.split("/")[-2] for path in found)
 
     def _newest(self) -> int | None:
         names = self._steps()

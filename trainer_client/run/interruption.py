@@ -21,11 +21,6 @@ class Interruption:
     signal: signal.Signals | None = None
     """The signal that asked for it; None: nothing did."""
 
-    @property
-    def requested(self) -> bool:
-        """Whether the run is to end."""
-        return self.signal is not None
-
 
 @contextmanager
 def catch_interruptions() -> Iterator[Interruption]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from trainer_client.config.run_config import Config, config_changes
@@ -10,7 +11,19 @@ from trainer_client.config.run_config import Config, config_changes
 
 def checkpoint_folders(run_dir: Path) -> list[Path]:
     """The folders of complete checkpoints, oldest first."""
-    return sorted((run_dir / "checkpoints").glob("step_" + "[0-9]" * 6))
+    folder = run_dir / "checkpoints"
+    return [folder / name for name in checkpoint_names(one.name for one in folder.glob("*"))]
+
+
+def checkpoint_names(names: Iterable[str]) -> list[str]:
+    """The names of checkpoints among others, oldest first.
+
+    >>> checkpoint_names(["step_1000000", "step_999999", "step_000001.part"])
+    ['step_999999', 'step_1000000']
+    """
+    numbers = {name: name.removeprefix("step_") for name in names if name.startswith("step_")}
+    steps = {name: int(number) for name, number in numbers.items() if number.isdecimal()}
+    return sorted(steps, key=lambda name: steps[name])
 
 
 def checkpoint_folder(run_dir: Path, step: int) -> Path:

@@ -160,9 +160,11 @@ def summary_text(result: Audit, num: int) -> str:
         f"{doubted - result.num_refusals_doubted} acceptances",
         *(f"{one.kind}: {one.message}" for one in result.findings),
     ]
-    lines += [_line(one) for one in result.doubted[: min(num, MAX_SHOWN)]]
-    if doubted > MAX_SHOWN:
-        lines.append(f"... and {doubted - MAX_SHOWN} more: --report and --out have the first {num}")
+    shown = min(num, MAX_SHOWN)
+    lines += [_line(one) for one in result.doubted[:shown]]
+    if doubted > shown:
+        where = f"--report and --out have the first {num}" if num > shown else "raise --num"
+        lines.append(f"... and {doubted - shown} more: {where}")
     return "\n".join(lines)
 
 

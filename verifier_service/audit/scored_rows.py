@@ -88,6 +88,8 @@ def read_scored(data: Path, rows: Path | None = None) -> list[ScoredRow]:
         if row is not None:
             found.append(row)
     if not found:
+        if _has_hashes_only(data):
+            raise BadSource("the store has hashes only; VERIFIER_STORE_TEXTS=text keeps texts")
         raise BadSource(
             f"{data}: no scored completions: expected rows with one of {list(COMPLETIONS)} and "
             "with `verdicts` or columns of numbers; of `verifier-service score` also --rows"
@@ -134,10 +136,18 @@ def _files(data: Path) -> list[Path]:
 def _columns(data: Path) -> Iterator[dict[str, Any]]:
     for path in _files(data):
         rows = (row.columns for row in DataSource(str(path)).rows() if not row.problem)
-        if path.name.startswith("verdicts-"):
-            yield from _merged(rows)
-        else:
-            yield from rows
+        yield from _merged(rows) if _is_stored(path) else rows
+
+
+def _is_stored(path: Path) -> bool:
+    return path.name.startswith("verdicts-")
+
+
+def _has_hashes_only(data: Path) -> bool:
+    """Whether data is a store of which no row has a text."""
+    files = (path for path in _files(data) if _is_stored(path))
+    rows = (row.columns for path in files for row in DataSource(str(path)).rows())
+    return {row["completion"] is None and row["reference"] is None for row in rows} == {True}
 
 
 def _merged(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -146,16 +156,12 @@ def _merged(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     A completion that was too long to keep has none.
     """
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    has_hashes_only = True
     for row in rows:
         if row["completion"] is None:
-            has_hashes_only &= row["reference"] is None
             continue
         key = (row["record_id"], row["group_index"], row["completion_index"])
         one = found.setdefault(key, {**row, "verdicts": {}, "group": key[:2], "score": None})
         one["verdicts"][row["name"]] = {name: row[name] for name in ("score", "reason", "options")}
-    if not found and has_hashes_only:
-        raise BadSource("the store has hashes only; VERIFIER_STORE_TEXTS=text keeps texts")
     yield from found.values()
 
 

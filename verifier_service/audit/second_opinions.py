@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from verifier_service.audit.scored_rows import ScoredRow
 from verifier_service.engine.engine import Engine
+from verifier_service.engine.in_flight import in_flight
 from verifier_service.engine.mixed_scoring import scoring_of
 from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.verdict import Outcome, Verdict
@@ -19,7 +18,6 @@ RULES_TITLE = "the rules of accuracy"
 _RULES = "rules"
 MATH_VERIFY = Accuracy(name="math_verify", mode="math_verify")
 ROWS_PER_REQUEST = 64
-REQUESTS_IN_FLIGHT = 4
 
 
 @dataclass(frozen=True)
@@ -51,31 +49,26 @@ async def opinions_on(
     own = (rules or Accuracy()).model_copy(update={"name": _RULES})
     judged = [row for row in rows if row.answers]
     found: dict[int, Opinions] = {}
-    waiting: deque[tuple[list[ScoredRow], asyncio.Task[list[Opinions]]]] = deque()
-
-    async def take() -> None:
-        some, task = waiting.popleft()
-        found.update(zip((row.index for row in some), await task, strict=True))
-        on_judged(len(some))
-
-    for start in range(0, len(judged), ROWS_PER_REQUEST):
-        some = judged[start : start + ROWS_PER_REQUEST]
-        waiting.append((some, asyncio.create_task(_opinions(engine, own, some))))
-        if len(waiting) >= REQUESTS_IN_FLIGHT:
-            await take()
-    while waiting:
-        await take()
+    starts = range(0, len(judged), ROWS_PER_REQUEST)
+    batches = (judged[start : start + ROWS_PER_REQUEST] for start in starts)
+    async with in_flight(_opinions(engine, own, some) for some in batches) as opinions:
+        async for some in opinions:
+            found.update(some)
+            on_judged(len(some))
     return found
 
 
-async def _opinions(engine: Engine, rules: Accuracy, rows: Iterable[ScoredRow]) -> list[Opinions]:
+async def _opinions(engine: Engine, rules: Accuracy, rows: list[ScoredRow]) -> dict[int, Opinions]:
     groups = [
         Group.model_construct(reference={"answer": list(row.answers)}, completions=[row.completion])
         for row in rows
     ]
     request = ScoreRequest.model_construct(verifiers=[rules, MATH_VERIFY], groups=groups)
     scored = await scoring_of(request, engine).run(math.inf)
-    return [_opinion(one[_RULES], one["math_verify"]) for [one] in scored.groups]
+    return {
+        row.index: _opinion(one[_RULES], one["math_verify"])
+        for row, [one] in zip(rows, scored.groups, strict=True)
+    }
 
 
 def _opinion(rules: Verdict, math_verify: Verdict) -> Opinions:

@@ -17,7 +17,7 @@ from verifier_service.code.check_tests import (
     read_rows,
 )
 from verifier_service.code.languages.language import LanguageName
-from verifier_service.console import fail, input_file, progress_bar
+from verifier_service.console import fail, input_file, input_name, progress_bar
 from verifier_service.sandbox.execution import SandboxError
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.usable_resources import usable_cores
@@ -57,7 +57,7 @@ def check_tests(
         misfits = asyncio.run(_find_misfits(rows, language, workers or usable_cores()))
     except (BadRows, OSError, UnicodeDecodeError, SandboxError) as error:
         why = error.strerror if isinstance(error, OSError) else None
-        fail(f"{file}: {why or error}")
+        fail(f"{input_name(file)}: {why or error}")
     for misfit in misfits:
         print(misfit)  # noqa: T201
     print(misfit_summary(len(rows), misfits))  # noqa: T201

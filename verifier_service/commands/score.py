@@ -13,7 +13,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from verifier_service import strict_json
-from verifier_service.console import fail, input_file, progress_bar
+from verifier_service.console import fail, input_file, input_name, progress_bar
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.file_scoring import (
     BadFile,
@@ -87,7 +87,6 @@ def score(
     is `failed` or none is `scored`, 2 if nothing can be done.
     """
     hide_process()
-    file = input_file(file)
     try:
         verifiers = _verifiers(verifier or [], profile, settings)
         if out is not None and str(out) != "-":
@@ -155,7 +154,7 @@ def _with_weight(text: str) -> str | dict[str, Any]:
 
 
 def _score(
-    file: Path,
+    given: Path,
     verifiers: Verifiers,
     reference_format: str | None,
     *,
@@ -164,6 +163,7 @@ def _score(
     told: TextIO,
 ) -> bool:
     """Write verdicts, tell the summary; True if some failed or none has a score."""
+    file, name = input_file(given), input_name(given)
     if out.resolve() == file.resolve():
         raise BadFile(f"{out} has the rows to be scored: choose another --out")
     try:
@@ -171,13 +171,14 @@ def _score(
         profiles = read_profiles(settings.profiles, settings.enabled)
         groups = with_profiles(groups, verifiers, profiles)
     except ValueError as error:  # BadFile, or a text that is not UTF-8
-        raise BadFile(f"{file}: {error}") from error
-    has_changed = out.exists() and file.stat().st_mtime > out.stat().st_mtime
+        raise BadFile(f"{name}: {error}") from error
+    # A pipe has the time of its last byte, which says nothing about the rows.
+    has_changed = file.is_file() and out.exists() and file.stat().st_mtime > out.stat().st_mtime
     done = resume(out, verifiers, groups)
     asyncio.run(_score_rows(groups, verifiers, out=out, done=done, settings=settings))
     counts, messages = count_verdicts(out)
     if done:
-        old = f"; {file} was changed since, and {out} keeps the verdicts on them as they were"
+        old = f"; {name} was changed since, and {out} keeps the verdicts on them as they were"
         print(f"{len(done)} rows were scored before{old if has_changed else ''}", file=told)
     print(score_summary(counts, messages), file=told)
     outcomes = {outcome for _, outcome, _ in counts}

@@ -40,7 +40,8 @@ class RewardedCompletion:
     """A completion's reward and the verdicts behind it."""
 
     reward: float | None
-    """Weighted sum of the scores; None where the reference does not permit to judge."""
+    """Weighted sum of the scores; None where the reference does not permit to judge, or where every
+    weight of the profile is 0."""
     verdicts: VerdictsByKey
 
     @property

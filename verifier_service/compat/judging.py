@@ -10,6 +10,7 @@ from fastapi import Request
 
 from verifier_service.engine.engine import Engine
 from verifier_service.engine.request_limits import RequestLimits
+from verifier_service.http.line_stream import LineStream
 from verifier_service.profiles import Verifiers
 
 
@@ -33,6 +34,9 @@ class Judging:
     """Counts bytes of a response until it has been sent. Raises QueueFull."""
     max_verdicts: int | None = None
     """Most verdicts that are put together here; None in a process of the call's own."""
+    lines: Callable[[Request], LineStream] | None = None
+    """Makes the stream of a response in lines; None in a process of the call's own, whose response
+    is sent whole."""
 
     def check_num_verdicts(self, num_verdicts: int) -> None:
         """Raise TooMuchHere."""

@@ -95,7 +95,9 @@ class ExecuteRequest(BaseModel):
     run_timeout: Milliseconds = 3_000
     compile_cpu_time: Milliseconds | None = None
     run_cpu_time: Milliseconds | None = None
-    compile_memory_limit: int = -1
+    compile_memory_limit: int = Field(
+        default=-1, description="has no effect: compilers have limits of their own"
+    )
     run_memory_limit: int = Field(default=-1, description="bytes; -1: the service's default")
 
 

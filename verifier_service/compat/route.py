@@ -41,12 +41,11 @@ from verifier_service.http.intake import (
     intake_of,
     unless_given_up,
 )
+from verifier_service.http.line_stream import NDJSON, LineStream, wants_lines
 from verifier_service.http.score_call import (
-    NDJSON,
     PROCESS_GRACE_SECONDS,
     SMALL_VERDICTS,
     response_in_pieces,
-    wants_lines,
 )
 from verifier_service.http.service import Service, service_of
 from verifier_service.large_requests.messages import CallRefused, LargeCall
@@ -180,6 +179,7 @@ def _judging(service: Service, intake: Intake) -> Judging:
         started=time.monotonic(),
         hold=lambda num_bytes: intake.reservation.grow_by_response(num_bytes=num_bytes),
         max_verdicts=SMALL_VERDICTS,
+        lines=lambda request: LineStream(request, service, intake.reservation),
     )
 
 

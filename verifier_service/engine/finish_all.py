@@ -16,6 +16,7 @@ async def finish_all(work: list[Coroutine[None, None, None]]) -> None:
         await asyncio.gather(*tasks)
     except BaseException:
         for task in tasks:
-            task.cancel()
+            if not task.cancelling():  # a second time would break off what the task does at its end
+                task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         raise

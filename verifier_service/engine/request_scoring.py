@@ -367,10 +367,8 @@ class Scoring:
         left = [one for one, verdict in zip(unsettled, found, strict=True) if verdict is None]
         for_servers = [one for one in left if one.verifier.asks is not None]
         for_workers = [one for one in left if one.verifier.asks is None]
-        await asyncio.gather(
-            self._ask(for_servers),
-            *(self._settle(some) for some in _settle_chunks(for_workers)),
-        )
+        settling = (self._settle(some) for some in _settle_chunks(for_workers))
+        await finish_all([self._ask(for_servers), *settling])
 
     async def _ask(self, unsettled: list[_Unsettled]) -> None:
         """Have servers settle questions, which needs no worker; the model's have a budget."""

@@ -11,7 +11,10 @@ from verifier_service.verifier import Verifier
 
 
 def reward(verdicts: VerdictsByKey, shares: Mapping[str, float]) -> float | None:
-    """The weighted sum of the scores; None unless each with a weight other than 0 has scored.
+    """The weighted sum of the scores.
+
+    None where a verdict with a weight other than 0 is not `scored`, or where every weight is 0:
+    nothing was judged that a reward could tell, and 0 is a reward.
 
     Args:
         verdicts: on one completion.
@@ -23,7 +26,7 @@ def reward(verdicts: VerdictsByKey, shares: Mapping[str, float]) -> float | None
         if verdict.outcome is not Outcome.SCORED or verdict.score is None:
             return None
         parts.append(share * verdict.score)
-    return math.fsum(parts)
+    return math.fsum(parts) if parts else None
 
 
 def shares_of(verifiers: Iterable[Verifier]) -> dict[str, float]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 from fastapi import APIRouter, Request, Response
-from starlette.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
 
 from verifier_service.code.plain_run import RunProgram, as_reference
 from verifier_service.compat.judging import judging_of
@@ -25,8 +23,9 @@ from verifier_service.executions.wire import (
     ExecutionStats,
     without_nulls,
 )
+from verifier_service.http.line_stream import NDJSON, wants_lines
 from verifier_service.http.promised_errors import BODY_ERRORS, STRANGER_ERRORS, promised
-from verifier_service.http.score_call import JSON_MEDIA_TYPE, NDJSON, wants_lines
+from verifier_service.http.score_call import JSON_MEDIA_TYPE
 from verifier_service.schemas import Group
 from verifier_service.verdict import Verdict
 
@@ -62,16 +61,13 @@ async def execute(body: ExecutionsRequest, request: Request) -> Response:
     it, and asking again may help.
     """
     batch = _Batch(body, programs_of(body), request)
-    if wants_lines(request):
-        return await batch.streamed_response()
-    reports: list[bytes] = [b""] * len(body.executions)
-
-    def keep(index: int, report: bytes) -> None:
-        reports[index] = report
-
-    stats = await batch.run(keep)
-    content = b'{"executions":[' + b",".join(reports) + b'],"stats":' + stats + b"}"
-    return Response(content, media_type=JSON_MEDIA_TYPE)
+    if not wants_lines(request):
+        return Response(await batch.whole(), media_type=JSON_MEDIA_TYPE)
+    stream_of = judging_of(request).lines
+    if stream_of is None:
+        return Response(await batch.all_lines(), media_type=NDJSON)
+    lines = stream_of(request)
+    return await lines.response(batch.add_lines(lines.add), on_sent=lambda _: None)
 
 
 OnReport = Callable[[int, bytes], None]
@@ -94,8 +90,35 @@ class _Batch:
         self._num_bytes = 0
         self._num_failed = 0
 
-    async def run(self, on_report: OnReport, *, with_index: bool = False) -> bytes:
-        """Run all programs; the stats in JSON. Raises RequestError, before the first report."""
+    async def whole(self) -> bytes:
+        """Run all programs; the response in one JSON object. Raises RequestError."""
+        reports: list[bytes] = [b""] * len(self._groups)
+
+        def keep(index: int, report: bytes) -> None:
+            self._hold(report)
+            reports[index] = report
+
+        stats = await self._run(keep)
+        return b'{"executions":[' + b",".join(reports) + b'],"stats":' + stats + b"}"
+
+    async def all_lines(self) -> bytes:
+        """Run all programs; the lines of all. Raises RequestError."""
+        lines: list[bytes] = []
+
+        def keep(line: bytes) -> None:
+            self._hold(line)
+            lines.append(line)
+
+        await self.add_lines(keep)
+        return b"".join(lines)
+
+    async def add_lines(self, add: Callable[[bytes], None]) -> None:
+        """Run all programs; add a line for each as it ends, and the stats. Raises RequestError."""
+        stats = await self._run(lambda _index, report: add(report + b"\n"), with_index=True)
+        add(b'{"stats":' + stats + b"}\n")
+
+    async def _run(self, on_report: OnReport, *, with_index: bool = False) -> bytes:
+        """Run all programs; the stats in JSON. Raises RequestError."""
         start = asyncio.get_running_loop().time()
         verifier = RunProgram()
 
@@ -121,68 +144,14 @@ class _Batch:
         return stats.model_dump_json().encode()
 
     def _encoded(self, index: int, verdict: Verdict, *, with_index: bool) -> bytes:
-        """The report on a program in JSON. Raises ResponseTooLarge, QueueFull."""
+        """The report on a program in JSON."""
         report = report_of(self._body.executions[index], verdict)
         self._num_failed += report.outcome is RunOutcome.FAILED
         fields = without_nulls(report)
-        line = json.dumps({"index": index, **fields} if with_index else fields).encode()
-        self._num_bytes += len(line)
+        return json.dumps({"index": index, **fields} if with_index else fields).encode()
+
+    def _hold(self, report: bytes) -> None:
+        """Count a report that is not sent yet. Raises ResponseTooLarge, QueueFull."""
+        self._num_bytes += len(report)
         check_size(self._num_bytes)
-        self._judging.hold(len(line))
-        return line
-
-    async def streamed_response(self) -> Response:
-        """A response in lines. It begins with the first: until then it can be refused."""
-        lines: asyncio.Queue[bytes] = asyncio.Queue()
-        work = asyncio.create_task(
-            self.run(lambda _index, line: lines.put_nowait(line + b"\n"), with_index=True)
-        )
-        try:
-            first = await _next_line(lines, work)
-        except BaseException:
-            work.cancel()
-            await asyncio.wait([work])
-            raise
-        return _LinesResponse(_rest(first, lines, work), work)
-
-
-async def _next_line(lines: asyncio.Queue[bytes], work: asyncio.Task[bytes]) -> bytes | None:
-    """The next line; None after the last. Raises the error that ended the work."""
-    if lines.empty():
-        line = asyncio.create_task(lines.get())
-        try:
-            await asyncio.wait([line, work], return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            line.cancel()
-        if line.done() and not line.cancelled():
-            return line.result()
-    if not lines.empty():
-        return lines.get_nowait()
-    work.result()
-    return None
-
-
-async def _rest(
-    first: bytes | None, lines: asyncio.Queue[bytes], work: asyncio.Task[bytes]
-) -> AsyncIterator[bytes]:
-    """Every line, from the first to that of the stats."""
-    line = first
-    while line is not None:
-        yield line
-        line = await _next_line(lines, work)
-    yield b'{"stats":' + work.result() + b"}\n"
-
-
-class _LinesResponse(StreamingResponse):
-    """NDJSON; the programs end with the last line or when the client is gone."""
-
-    def __init__(self, lines: AsyncIterator[bytes], work: asyncio.Task[bytes]) -> None:
-        super().__init__(lines, media_type=NDJSON)
-        self._work = work
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._work.cancel()
-            await asyncio.gather(self._work, return_exceptions=True)
+        self._judging.hold(len(report))

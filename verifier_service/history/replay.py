@@ -7,10 +7,9 @@ does not have, and checkers or models that are absent now.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -24,6 +23,7 @@ from verifier_service import __version__
 from verifier_service.code.reasons import CodeReason
 from verifier_service.engine.chunks import VerdictsByKey
 from verifier_service.engine.engine import Engine
+from verifier_service.engine.in_flight import in_flight
 from verifier_service.engine.mixed_scoring import scoring_of
 from verifier_service.engine.store_records import MAX_TEXT_CHARACTERS
 from verifier_service.explanation import Explanation
@@ -36,7 +36,6 @@ from verifier_service.verdict_store.stored_files import read_rows, stored_files
 from verifier_service.verifier import GroupVerifier, Verifier
 
 COMPLETIONS_PER_REQUEST = 256
-REQUESTS_IN_FLIGHT = 4
 SCORE_TOLERANCE = 1e-9
 _LONGEST = f"{MAX_TEXT_CHARACTERS:,} characters"
 HASHES_ONLY = f"only its hashes are stored; --store-texts text keeps texts of up to {_LONGEST}"
@@ -166,15 +165,10 @@ async def replay(
         StoreError: the store cannot be read.
     """
     found = ReplayResult()
-    waiting: deque[asyncio.Task[list[list[VerdictsByKey]]]] = deque()
-    asked: deque[list[_Question]] = deque()
-    for questions in _batches(_questions(folder, chosen, found, on_read)):
-        waiting.append(asyncio.create_task(_judged(engine, questions)))
-        asked.append(questions)
-        if len(waiting) >= REQUESTS_IN_FLIGHT:
-            _compare(asked.popleft(), await waiting.popleft(), found)
-    while waiting:
-        _compare(asked.popleft(), await waiting.popleft(), found)
+    batches = _batches(_questions(folder, chosen, found, on_read))
+    async with in_flight(_asked(engine, questions) for questions in batches) as judged:
+        async for questions, verdicts in judged:
+            _compare(questions, verdicts, found)
     return found
 
 
@@ -290,6 +284,12 @@ def _batches(questions: Iterable[_Question]) -> Iterator[list[_Question]]:
             some, number = [], 0
     if some:
         yield some
+
+
+async def _asked(
+    engine: Engine, questions: list[_Question]
+) -> tuple[list[_Question], list[list[VerdictsByKey]]]:
+    return questions, await _judged(engine, questions)
 
 
 async def _judged(

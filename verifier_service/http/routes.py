@@ -15,8 +15,9 @@ from verifier_service.code.languages.status import LanguageStatus, language_stat
 from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.errors import Draining, NotReady, RequestError
 from verifier_service.http.error_handlers import refused
+from verifier_service.http.line_stream import NDJSON
 from verifier_service.http.promised_errors import BODY_ERRORS, STRANGER_ERRORS, promised
-from verifier_service.http.score_call import NDJSON, respond_to_score_call
+from verifier_service.http.score_call import respond_to_score_call
 from verifier_service.http.service import CallService, Service, service_of
 from verifier_service.proofs.provers import ProverStatus
 from verifier_service.reason import EngineReason, Reason

@@ -10,35 +10,26 @@ from http import HTTPStatus
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
 
 from verifier_service.current_call import request_id
 from verifier_service.engine.light_body import read_light_request
 from verifier_service.engine.request_body import read_request
 from verifier_service.engine.response import EncodedResponse, respond
-from verifier_service.engine.response_json import PIECE_BYTES, check_size
-from verifier_service.errors import Draining, RequestError, RequestFailed
-from verifier_service.http.drain import Drain
-from verifier_service.http.error_handlers import refused
+from verifier_service.errors import RequestFailed
 from verifier_service.http.intake import content_encoding, given_up, intake_of, unless_given_up
+from verifier_service.http.line_stream import LineStream, wants_lines
 from verifier_service.http.service import Service
 from verifier_service.large_requests.messages import LargeRequest
 from verifier_service.profiles import profiles_to_json
 from verifier_service.schemas import ScoreRequest
 from verifier_service.verifiers.regex import QuickPatterns, SlowPattern
 
-NDJSON = "application/x-ndjson"
 JSON_MEDIA_TYPE = "application/json"
 SMALL_VERDICTS = 1024
 """Most verdicts of a request that the API process handles itself: encoding them takes
 milliseconds."""
 PROCESS_GRACE_SECONDS = 30.0
 """Time after the deadline in which the process of a request may encode the response."""
-
-
-def wants_lines(request: Request) -> bool:
-    """Whether a client asks for a response in NDJSON."""
-    return NDJSON in request.headers.get("accept", "").lower()
 
 
 async def respond_to_score_call(request: Request, service: Service) -> Response:
@@ -65,9 +56,7 @@ class _ScoreCall:
         self._reservation = intake.reservation
         self._body = intake.body
         self._is_streamed = wants_lines(request)
-        self._lines: asyncio.Queue[bytes] = asyncio.Queue()
-        self._num_unsent_bytes = 0
-        """Bytes of the lines that the client has not read."""
+        self._lines = LineStream(request, service, intake.reservation)
 
     async def response(self) -> Response:
         """Have the body scored. Raises RequestError, ClientDisconnect."""
@@ -86,58 +75,9 @@ class _ScoreCall:
         return response_in_pieces(pieces)
 
     async def _streamed_response(self, encoding: str) -> Response:
-        """A response that sends each group as it is done.
-
-        It begins with the first line: until then, the request can still be refused.
-        """
-        scoring = asyncio.create_task(self._score(encoding))
-        try:
-            line = self._next_line(scoring)
-            first = await unless_given_up(line, self._request, self._service.drain)
-        except BaseException:
-            scoring.cancel()
-            await asyncio.wait([scoring])
-            raise
-        lines = self._pieces_of_lines(first, scoring)
-        return _StreamedResponse(lines, scoring, self._service.drain)
-
-    async def _pieces_of_lines(
-        self, first: bytes | None, scoring: asyncio.Task[EncodedResponse]
-    ) -> AsyncIterator[bytes]:
-        """The lines in pieces. Raises RequestError if the rest is refused."""
-        line = first
-        while line is not None:
-            for start in range(0, len(line), PIECE_BYTES):  # the server copies a piece whole
-                yield line[start : start + PIECE_BYTES]
-            self._num_unsent_bytes -= len(line)
-            self._reservation.shrink(num_bytes=len(line))
-            try:
-                line = await self._next_line(scoring)
-            except RequestError as error:
-                # The status is sent, so only the log and the metrics can tell of the refusal.
-                refused(error, self._request.scope, self._service.metrics)
-                raise
-        self._report(scoring.result())
-
-    async def _next_line(self, scoring: asyncio.Task[EncodedResponse]) -> bytes | None:
-        """The next line; None after the last.
-
-        Raises the error that ended the scoring, and Draining if the ending service cancelled it.
-        """
-        if self._lines.empty():
-            line = asyncio.create_task(self._lines.get())
-            try:
-                await asyncio.wait([line, scoring], return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                line.cancel()
-            if line.done() and not line.cancelled():
-                return line.result()
-        if not self._lines.empty():
-            return self._lines.get_nowait()
-        if scoring.cancelled():
-            raise Draining
-        scoring.result()
-        return None
+        """A response that sends each group as it is done."""
+        response = self._lines.response(self._score(encoding), on_sent=self._report)
+        return await unless_given_up(response, self._request, self._service.drain)
 
     async def _score(self, encoding: str) -> EncodedResponse:
         request = self._small_request(encoding)
@@ -146,7 +86,7 @@ class _ScoreCall:
         else:
             found = await self._score_here(request)
         if self._is_streamed:
-            self._add_line(0, found.last_line)
+            self._lines.add(found.last_line)
         return found
 
     def _small_request(self, encoding: str) -> ScoreRequest | None:
@@ -207,43 +147,11 @@ class _ScoreCall:
         return replace(found, pieces=pieces)
 
     def _add_line(self, _index: int, line: bytes) -> None:
-        """Raise ResponseTooLarge or QueueFull if the client does not read the earlier lines."""
-        check_size(self._num_unsent_bytes + len(line))
-        self._reservation.grow_by_response(num_bytes=len(line))
-        self._num_unsent_bytes += len(line)
-        self._lines.put_nowait(line)
+        self._lines.add(line)
 
     def _report(self, found: EncodedResponse) -> None:
         self._service.metrics.count_verdicts(found.counts)
         self._request.scope["state"]["num_completions"] = found.num_completions
-
-
-class _StreamedResponse(StreamingResponse):
-    """NDJSON.
-
-    The scoring ends with the last line, when the client is gone, or when the ending service gives
-    the call up.
-    """
-
-    def __init__(
-        self, lines: AsyncIterator[bytes], scoring: asyncio.Task[EncodedResponse], drain: Drain
-    ) -> None:
-        super().__init__(lines, media_type=NDJSON)
-        self._scoring = scoring
-        self._drain = drain
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        giving_up = asyncio.create_task(self._give_up_when_stopped())
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            giving_up.cancel()
-            self._scoring.cancel()
-            await asyncio.gather(self._scoring, giving_up, return_exceptions=True)
-
-    async def _give_up_when_stopped(self) -> None:
-        await self._drain.wait_stopped()
-        self._scoring.cancel()
 
 
 def response_in_pieces(pieces: list[bytes], status: int = HTTPStatus.OK) -> Response:

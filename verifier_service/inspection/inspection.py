@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -115,12 +116,13 @@ async def inspect_rows(
         BadSource: the data cannot be read, or has no rows.
     """
     inspection, repeated = Inspection(), RepeatedRows()
-    async for row, verdicts in judge_rows(engine, _prepared(source, options), kept):
-        inspection._add(row, findings_of(row, verdicts, min_tests=options.min_tests))
-        # Else the one good row of a problem would be taken for the repetition of a bad one.
-        if not inspection.is_unusable(row.index):
-            repeated.add(row)
-        on_judged()
+    async with aclosing(judge_rows(engine, _prepared(source, options), kept)) as judged:
+        async for row, verdicts in judged:
+            inspection._add(row, findings_of(row, verdicts, min_tests=options.min_tests))
+            # Else the one good row of a problem would be taken for the repetition of a bad one.
+            if not inspection.is_unusable(row.index):
+                repeated.add(row)
+            on_judged()
     if not inspection.num_rows:
         raise BadSource(f"{source.data}: there are no rows")
     differing = await _differing(engine, repeated.repetitions)

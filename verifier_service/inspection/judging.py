@@ -6,10 +6,9 @@ A run that ended early goes on behind the last whole line.
 
 from __future__ import annotations
 
-import asyncio
 import math
-from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,6 +16,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from verifier_service.engine.engine import Engine
+from verifier_service.engine.in_flight import in_flight
 from verifier_service.engine.mixed_scoring import scoring_of
 from verifier_service.inspection.prepared_row import PreparedRow
 from verifier_service.inspection.probes import Probe
@@ -25,7 +25,6 @@ from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.verdict import Outcome, Verdict
 
 ROWS_PER_REQUEST = 32
-REQUESTS_IN_FLIGHT = 4
 MAX_OUTPUT_CHARACTERS = 200
 _KEPT_DETAILS = ("message", "output", "expected", "first_failed", "passed", "total")
 
@@ -128,7 +127,7 @@ def _usable_part(path: Path) -> tuple[int, int]:
 
 async def judge_rows(
     engine: Engine, rows: Iterable[PreparedRow], kept: KeptVerdicts | None
-) -> AsyncIterator[tuple[PreparedRow, ProbeVerdicts]]:
+) -> AsyncGenerator[tuple[PreparedRow, ProbeVerdicts], None]:
     """The rows with the verdicts on their probes, in order.
 
     Args:
@@ -136,21 +135,13 @@ async def judge_rows(
         rows: are read as they are needed.
         kept: verdicts of an earlier run; None: none are kept.
     """
-    left = iter(rows)
-    waiting: deque[asyncio.Task[list[tuple[PreparedRow, ProbeVerdicts, bool]]]] = deque()
-    try:
-        while True:
-            while len(waiting) < REQUESTS_IN_FLIGHT and (batch := _next(left, kept)):
-                waiting.append(asyncio.create_task(_judged(engine, batch)))
-            if not waiting:
-                return
-            for row, verdicts, is_new in await waiting.popleft():
+    batches = iter(partial(_next, iter(rows), kept), [])
+    async with in_flight(_judged(engine, batch) for batch in batches) as judged:
+        async for batch in judged:
+            for row, verdicts, is_new in batch:
                 if kept is not None and is_new:
                     kept.keep(row, verdicts)
                 yield row, verdicts
-    finally:
-        for task in waiting:
-            task.cancel()
 
 
 _Batch = list[tuple[PreparedRow, ProbeVerdicts | None]]

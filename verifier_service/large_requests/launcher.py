@@ -134,8 +134,9 @@ class RequestProcesses:
         sent: set[int] = set()
         attempt = None
         num_bytes = request.num_bytes if request.num_bytes > MAX_HELD_BYTES else 0
-        async with self._bodies.share(num_bytes) as share, self._slots:
-            for _ in range(TRIES):
+        for _ in range(TRIES):
+            # Each process reads the body, so each waits for its share of those that are read.
+            async with self._bodies.share(num_bytes) as share, self._slots:
                 try:
                     async with await self._process(body) as process:
                         attempt = _Attempt(

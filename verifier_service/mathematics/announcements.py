@@ -141,11 +141,12 @@ _OTHER_OPTIONS = re.compile(
 )
 
 
-# A number that ends its line behind an announcement: the `41` of `The answer is **41** apples.`
+# A number that ends its sentence behind an announcement: the `41` of `The answer is **41** apples.`
 _ANNOUNCED_NUMBER = re.compile(
     r"[\s*$(\\\[]{0,8}(?:\\boxed\{)?(?P<value>[-−]?\d[\d,]*(?:\.\d+)?)[)}\]$*\\]{0,6}"
     r"(?:[ ][a-z]{1,12}){0,2}"
-    r"[*.!]{0,4}[ ]{0,9}(?:\n|\Z)",
+    r"(?:[*.!]{0,4}[ ]{0,9}(?:\n|\Z)"
+    r"|[*]{0,2}[.!][*]{0,2}[ ]{1,9}(?=[*A-Z])(?!However|But|Wait|No\b|That))",
     re.ASCII,
 )
 # Words of a line that does not say which answer the completion gives: `If twice were allowed, `,

@@ -46,6 +46,7 @@ from verifier_service.mathematics.names_of_values import (
     name_of,
     names_e,
     names_point,
+    solutions_of_system,
     variable_of,
     with_names,
 )
@@ -238,7 +239,7 @@ class _AnswerParser:
         has_or = "or" in joints
         if any(isinstance(item, Ranges) for item in items):
             return combine_ranges(items, is_union=has_or)
-        return Several("or" if has_or else "list", tuple(_flat(items)))
+        return Several("or" if has_or else "list", tuple(solutions_of_system(_flat(items))))
 
     def _on_domain(self) -> Value | None:
         """`f(x) = x^2 (x \\ge 1)`; None for an answer without a domain."""

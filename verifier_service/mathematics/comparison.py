@@ -61,7 +61,7 @@ from verifier_service.mathematics.rules import Form, FormFault, Rules
 from verifier_service.mathematics.series import same_series
 from verifier_service.mathematics.spelled_numbers import stated_once
 from verifier_service.mathematics.unit_vectors import read_unit_vectors
-from verifier_service.mathematics.value_comparison import same_time, same_value
+from verifier_service.mathematics.value_comparison import is_vanishing_sum, same_time, same_value
 from verifier_service.mathematics.values import (
     Named,
     Quantity,
@@ -233,6 +233,8 @@ def meets(reference: AnswerReading, answer: AnswerReading, rules: Rules) -> bool
     As `same_answer`, but that a reference in a base asks for its digits in that base. A number in
     base ten may also be written without its base.
     """
+    if _is_zero_of_a_relation(reference, answer):
+        return False
     based = reference.based
     if based is None or (reference.key == answer.key and answer.key):
         return same_answer(reference, answer, rules)
@@ -248,6 +250,16 @@ def meets(reference: AnswerReading, answer: AnswerReading, rules: Rules) -> bool
         is_true = same_answer(reference, answer, rules) is True
         return (is_true and writes_digits(last, based)) or writes_digits(answer.text, based)
     return writes_digits(unwrapped(answer.text), based)
+
+
+def _is_zero_of_a_relation(reference: AnswerReading, answer: AnswerReading) -> bool:
+    """Whether an answer is the 0 alone of `a^2 + b = 0`, which says how a and b are related."""
+    return (
+        len(reference.values) == 1
+        and is_vanishing_sum(reference.values[0])
+        and bool(answer.values)
+        and all(isinstance(value, Quantity) for value in answer.values)
+    )
 
 
 def _is_of(side: str, reference: BasedNumber) -> bool:

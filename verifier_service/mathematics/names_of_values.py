@@ -113,3 +113,22 @@ def with_names(names: Several, values: Value, name: str) -> Value:
         return Named(name, values)
     items = tuple(Named(symbol, value) for symbol, value in zip(symbols, values.items, strict=True))
     return Several("tuple", items, values.brackets)
+
+
+def solutions_of_system(items: list[Value]) -> list[Value]:
+    """The solutions `(1, 2)` and `(3, 4)` of `x = 1, y = 2, x = 3, y = 4`; other items as they are.
+
+    Without that, `x = 1, y = 4 or x = 3, y = 2` would have the same items.
+    """
+    named = [one for one in items if isinstance(one, Named) and not one.is_function]
+    names = list(dict.fromkeys(one.name for one in named))
+    if len(names) < 2 or len(named) < len(items) or len(items) == len(names):
+        return items
+    solutions = [named[start : start + len(names)] for start in range(0, len(named), len(names))]
+    if any({one.name for one in solution} != set(names) for solution in solutions):
+        return items
+
+    def in_order(solution: list[Named]) -> tuple[Value, ...]:
+        return tuple(sorted(solution, key=lambda one: names.index(one.name)))
+
+    return [Several("tuple", in_order(solution), "()") for solution in solutions]

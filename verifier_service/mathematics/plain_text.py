@@ -47,13 +47,14 @@ _ORDINAL_ENDING = re.compile(
 # Digits, points and commas before it, and an underscore (`x_1, 200`), make it something else.
 _GROUPED = re.compile(
     r"(?<![\d.,])(?<!_)(\d{1,3})"
-    r"((?:(?:\\[,!:; ]|\{,\}|,|,\\!|[ '’_\u202f\u2009\u00a0])\d{3})+)(?![\d])"
+    r"((?:(?:\\[,!:; ]|(?:\{,\}|,\\!) ?|,|[ '’_\u202f\u2009\u00a0])\d{3})+)(?![\d])"
 )
 # A group of digits that begins with 0 is no element of a list: the `,000` of `1,000`.
 _GROUP_WITH_ZERO = re.compile(r",0\d")
 # The same without a plain comma or space, which separate elements in brackets: `(1\,000, 2\,000)`.
 _GROUPED_IN_BRACKETS = re.compile(
-    r"(?<![\d.,])(?<!_)(\d{1,3})((?:(?:\\[,!:;]|\{,\}|,\\!|['’\u202f\u2009])\d{3})+)(?![\d])"
+    r"(?<![\d.,])(?<!_)(\d{1,3})"
+    r"((?:(?:\\[,!:;]|(?:\{,\}|,\\!) ?|['’\u202f\u2009])\d{3})+)(?![\d])"
 )
 # A number in bold with spaces between its digits, as scanned solutions have it: `\mathbf{1 7}`.
 _SPACED_DIGITS = re.compile(r"\\(?:math|text)bf\s?\{\d(?: [\d.,/]){1,12}\s?\}")

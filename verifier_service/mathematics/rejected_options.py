@@ -45,7 +45,7 @@ REJECTED_OPTION = re.compile(
     rf"|(?i:{DISOWNING}(?:final[ ])?(?:option|choice|answer)s?(?:\s*(?:is|are|:))?\s*){_OPTIONS}"
     rf"|(?i:\b(?:reject|eliminat|exclud|discard)(?:e?[sd]|e|ing)?\s+|\brul(?:e[sd]?|ing)\s+out\s+)"
     rf"{_OPTIONS}"
-    rf"|\(?(?i:\b(?:and|but)\s+)?(?i:(?:\bnot|n['’]t)\s+){_NEITHER}"
+    rf"|\(?(?i:\b(?:and|but)\s+)?(?i:(?:\bnot|\bcannot|n['’]t)\s+(?:(?:possibly\s+)?be\s+)?){_NEITHER}"
     rf"|(?i:(?:\bnot|\bcannot|\bnever|\bno\s+one|\bnobody|n['’]t)\s+(?:\w+\s+)?(?:choose|select|pick|go\s+with|take)\s+)"
     rf"{_OPTIONS}"
     rf"|(?i:\b(?:option|choice)\s+)?{_OPTION}\s+(?:(?i:fails)\b"

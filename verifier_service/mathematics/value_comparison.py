@@ -109,12 +109,17 @@ def has_different_alternatives(value: Value, rules: Rules) -> bool:
     """
     if not isinstance(value, Several) or value.kind != "or":
         return False
-    if all(isinstance(item, Named | Relation) for item in value.items):
+    if all(isinstance(item, Named | Relation) or _is_solution(item) for item in value.items):
         return False
     items = dict.fromkeys(value.items)
     return len(items) > MAX_UNORDERED or any(
         same_value(one, other, rules) is not True for one, other in combinations(items, 2)
     )
+
+
+def _is_solution(value: Value) -> bool:
+    """Whether a value is a tuple that names each of its elements: `x = 1, y = 2`."""
+    return isinstance(value, Several) and value.kind == "tuple" and _all_named(value)
 
 
 def _each_is(several: Several, single: Value, rules: Rules) -> bool | None:
@@ -282,6 +287,17 @@ def _gives(relation: Relation, value: Quantity, rules: Rules) -> bool | None:
     elif not _is_asked_for(relation.left) or _is_out_of_range(relation):
         return False
     return same_value(Quantity(relation.right), value, rules)
+
+
+def is_vanishing_sum(value: Value) -> bool:
+    """Whether a value is an equation of a sum and 0, which no problem asks for the 0 of."""
+    return (
+        isinstance(value, Relation)
+        and value.sign == "="
+        and isinstance(value.left, Sum)
+        and not variables(value.right)
+        and same(value.right, Number(Fraction(0)), 0.0) is True
+    )
 
 
 def _is_out_of_range(relation: Relation) -> bool:

@@ -51,9 +51,7 @@ _BEGINNINGS_OF_CODE = ("assert ", "assert(", "import ", "from ", "def ", "class 
 
 
 def _is_test_code(text: str) -> bool:
-    return text.lstrip().startswith(
-        ("assert ", "assert(", "import ", "from ", "def ", "class ")
-    ) and ("assert" in text)
+    return text.lstrip().startswith(_BEGINNINGS_OF_CODE) and "assert" in text
 
 
 def objects_reading(value: Any, fn_name: str | None = None) -> RowReading | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import json
 import os
 import signal
@@ -25,6 +24,7 @@ from verifier_service.sandbox.execution import (
 from verifier_service.sandbox.exit_reason import ProcessEnd, exit_reason
 from verifier_service.sandbox.layers import ChildLimits
 from verifier_service.sandbox.limit_watch import LimitWatch
+from verifier_service.sandbox.memory_files import sealed
 from verifier_service.sandbox.workspace import pack_workspace
 from verifier_service.sandbox.zygote_messages import (
     CHANNEL,
@@ -43,11 +43,7 @@ GRACE_SECONDS = 10.0
 READ_BYTES = 2**16
 MESSAGE_BYTES = 4096
 
-_MFD_EXEC = 0x10
-_READABLE_MODE, _EXECUTABLE_MODE = 0o444, 0o111
-"""Modes of files in memory. A program whose file cannot be read is not dumpable once started."""
 _CREDENTIALS = struct.Struct("=iII")
-_SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
 
 class ExecutionHandle:
@@ -397,19 +393,3 @@ class OutputStream:
         if self.is_flooded:
             self._on_flood()
         return True
-
-
-def sealed(content: bytes, *, executable: bool = False) -> int:
-    """The descriptor of a file in memory that holds the content and cannot be changed."""
-    flags = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
-    try:
-        descriptor = os.memfd_create("payload", flags | (_MFD_EXEC if executable else 0))
-    except OSError:  # Linux before 6.3: every such file can be executed
-        descriptor = os.memfd_create("payload", flags)
-    os.fchmod(descriptor, _EXECUTABLE_MODE if executable else _READABLE_MODE)
-    view = memoryview(content)
-    while view:
-        view = view[os.write(descriptor, view) :]
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
-    return descriptor

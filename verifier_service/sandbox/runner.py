@@ -44,6 +44,7 @@ from verifier_service.sandbox.execution import (
 )
 from verifier_service.sandbox.execution_handle import ExecutionHandle
 from verifier_service.sandbox.file_names import MAX_FETCHED_FILES, check_name
+from verifier_service.sandbox.memory_files import ExecutableFiles
 from verifier_service.sandbox.python_packages import (
     OPTIONAL_PACKAGES,
     PACKAGES,
@@ -72,6 +73,8 @@ RESTART_SECONDS = 0.05
 _SCIENTIFIC = (*PACKAGES[ZygoteKind.SCI], *OPTIONAL_PACKAGES[ZygoteKind.SCI])
 _OF_DATA = tuple(set(OPTIONAL_PACKAGES[ZygoteKind.DATA]) - set(_SCIENTIFIC))
 _NO_TOOLS = Tools(executable=(), readable=())
+_PROGRAMS_OF_SLOT = 2
+"""Most programs of a slot: one and its interactor."""
 MAX_TOOLCHAINS = 3
 """Most zygotes of the kind `native` in a slot, each for one toolchain. Another one ends the one
 that was not used for longest."""
@@ -127,6 +130,7 @@ class Runner:
         self._slots = [_Slot(self) for _ in range(num_slots)]
         self._idle: asyncio.LifoQueue[_Slot] = asyncio.LifoQueue()
         self._directory: Path | None = None
+        self._executables = ExecutableFiles(num_kept=_PROGRAMS_OF_SLOT * num_slots)
         self._users = contextlib.ExitStack()
         self._zygotes: set[ZygoteHandle] = set()
         self._num_zygotes = 0
@@ -171,6 +175,7 @@ class Runner:
         await asyncio.gather(*(zygote.close() for zygote in self._zygotes))
         if directory is not None:
             directory.rmdir()
+        self._executables.close()
         self._users.close()
 
     async def run(self, program: Program, limits: Limits, *, result: bool = False) -> Execution:
@@ -372,7 +377,7 @@ class Runner:
             user=user,
             without=sorted(self._unsafe_without),
         )
-        zygote = ZygoteHandle.start(config)
+        zygote = ZygoteHandle.start(config, self._executables)
         self._zygotes.add(zygote)
         try:
             await zygote.ready()

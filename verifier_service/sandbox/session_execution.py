@@ -8,7 +8,6 @@ time of a processor and nothing happens in it. What it wrote counts from the beg
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
 import time
@@ -134,11 +133,6 @@ class SessionExecution(ExecutionHandle):
             return True
         limit = self.limits.file_bytes
         return bool(limit) and self._zygote.is_scratch_full(limit)
-
-    async def wait_ended(self) -> None:
-        """Wait until the process has ended, whatever its end is."""
-        with contextlib.suppress(Exception):
-            await self.wait()
 
 
 def _accept_flood() -> None:

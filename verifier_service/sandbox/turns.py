@@ -31,15 +31,17 @@ from verifier_service.sandbox import thread_states
 from verifier_service.sandbox.execution import Limits
 from verifier_service.sandbox.execution_handle import ExecutionHandle
 
+FIRST_LOOK_SECONDS = 0.006
+"""Time until the first look at a program, at the table and at what it has used."""
 LOOK_SECONDS = 0.01
-"""Time between two looks at the table, of a program that wants to run."""
+"""Time between two later looks at the table, of a program that wants to run."""
 REST_SECONDS = 0.05
 """Time between two looks at a program that sleeps, or that is stopped while short ones run."""
-FIRST_QUANTUM_SECONDS = 0.008
-"""CPU time after which a program is a long one: twice what most programs take.
+FIRST_QUANTUM_SECONDS = 0.005
+"""CPU time after which a program is a long one: twice what short programs take.
 
-A little less than `LOOK_SECONDS`, so that a program that never sleeps is found out at the first
-look, and not at the next."""
+A little less than `FIRST_LOOK_SECONDS`, so that a program that never sleeps is found out at the
+first look, and not at the next."""
 QUANTUM_SECONDS = 0.1
 """CPU time of a turn of long programs."""
 VALID_SECONDS = 0.5
@@ -208,7 +210,7 @@ def due_seconds(under_way: float, served: float, limits: Limits) -> float:
 def _level(cpu_seconds: float) -> int:
     """The quantum that a program is in: 0 is the first.
 
-    >>> [_level(seconds) for seconds in (0.0, 0.007, 0.008, 0.11, 0.31)]
+    >>> [_level(seconds) for seconds in (0.0, 0.004, 0.005, 0.11, 0.31)]
     [0, 0, 1, 2, 4]
     """
     if cpu_seconds < FIRST_QUANTUM_SECONDS:
@@ -229,7 +231,7 @@ class TurnTaking:
     def __enter__(self) -> Self:
         if self._turn is not None:
             self._turn.enter()
-            self._look_after(LOOK_SECONDS)
+            self._look_after(FIRST_LOOK_SECONDS)
         return self
 
     def __exit__(

@@ -27,9 +27,9 @@ from verifier_service.sandbox.execution_handle import (
     GRACE_SECONDS,
     MESSAGE_BYTES,
     ExecutionHandle,
-    sealed,
 )
 from verifier_service.sandbox.file_names import MAX_FETCHED_FILES
+from verifier_service.sandbox.memory_files import ExecutableFiles, sealed
 from verifier_service.sandbox.scratch import SCRATCH_INODES, empty_directory, holds_more_than
 from verifier_service.sandbox.zygote_messages import (
     ENDED,
@@ -39,8 +39,6 @@ from verifier_service.sandbox.zygote_messages import (
 )
 
 START_TIMEOUT_SECONDS = 60.0
-MAX_KEPT_BYTES = 4 * 2**20
-"""Largest program that a handle keeps as a file in memory between its runs."""
 RENEWAL_FACTOR = 50
 """CPU time of executions after which a zygote is replaced, in units of that of its start.
 
@@ -85,10 +83,16 @@ class ZygoteHandle:
         process: the zygote, which has been started; None if a nursery has forked it.
         control: this side of its control socket.
         directory: of the zygote's own; removed with it.
+        executables: files of programs, which it shares with others; None: each run has its own.
     """
 
     def __init__(
-        self, process: subprocess.Popen[bytes] | None, control: socket.socket, directory: Path
+        self,
+        process: subprocess.Popen[bytes] | None,
+        control: socket.socket,
+        directory: Path,
+        *,
+        executables: ExecutableFiles | None = None,
     ) -> None:
         self.alive = True
         self.layers: frozenset[Layer] = frozenset()
@@ -105,9 +109,9 @@ class ZygoteHandle:
         self._process = process
         self._control = control
         self._directory = directory
+        self._executables = executables
         self._execution: ExecutionHandle | None = None
         self._end: asyncio.Task[None] | None = None
-        self._executable: tuple[bytes, int] | None = None
         self._pidfd = -1
         self._loop = asyncio.get_running_loop()
         self._started: asyncio.Future[None] = self._loop.create_future()
@@ -120,13 +124,13 @@ class ZygoteHandle:
         return self.used_seconds > RENEWAL_FACTOR * self.start_seconds
 
     @classmethod
-    def start(cls, config: ZygoteConfig) -> Self:
+    def start(cls, config: ZygoteConfig, executables: ExecutableFiles | None = None) -> Self:
         """Start a zygote. Raises OSError."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             ours.send(json.dumps(dataclasses.asdict(config)).encode())
             process = start_process(theirs.fileno(), _BOOT)
-        return cls(process, ours, Path(config.directory))
+        return cls(process, ours, Path(config.directory), executables=executables)
 
     async def ready(self) -> None:
         """Wait until it can fork. Raises ZygoteDied."""
@@ -182,20 +186,10 @@ class ZygoteHandle:
             self._execution = None
 
     def executable(self, content: bytes) -> int:
-        """A descriptor of a program as a file in memory, which the caller closes.
-
-        The last one is kept, unless it is large: a program is run once for each of its cases, and
-        to write a program of a megabyte takes as long as to run it.
-        """
-        if self._executable is not None and self._executable[0] == content:
-            return os.dup(self._executable[1])
-        if self._executable is not None:
-            os.close(self._executable[1])
-            self._executable = None
-        descriptor = sealed(content, executable=True)
-        if len(content) <= MAX_KEPT_BYTES:
-            self._executable = content, os.dup(descriptor)
-        return descriptor
+        """A descriptor of a program's file, which the caller closes. Raises OSError."""
+        if self._executables is None:
+            return sealed(content, executable=True)
+        return self._executables.descriptor(content)
 
     def is_scratch_full(self, num_bytes: int) -> bool:
         """Whether the scratch directory holds more than this many bytes, or too many files.
@@ -250,9 +244,6 @@ class ZygoteHandle:
 
     async def _finish(self) -> None:
         await asyncio.to_thread(self._wait)
-        if self._executable is not None:
-            os.close(self._executable[1])
-            self._executable = None
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1

@@ -22,9 +22,9 @@ The message goes on with one byte for each fetched file that exists: its index i
 descriptors of these files come with the message."""
 STARTED = b"S"
 """Message with the pidfd of a child that did not end within `SHORT_MILLISECONDS`."""
-SHORT_MILLISECONDS = 3
+SHORT_MILLISECONDS = 5
 """Time in which many programs end. Nobody is told that they have started, which would wake the
-runner twice. Less than any limit on time, and less than the time between two looks at turns."""
+runner twice. Less than any limit on time, and less than the time to the first look at turns."""
 MAX_MESSAGE_BYTES = 2**15
 MAX_CONFIG_BYTES = 2**17
 MAX_DESCRIPTORS = 8

@@ -25,7 +25,7 @@ from verifier_service.executions.reasons import EndReason
 from verifier_service.http.call_context import key_of
 from verifier_service.http.error_statuses import ApiError
 from verifier_service.http.intake import intake_of
-from verifier_service.http.score_call import NDJSON
+from verifier_service.http.line_stream import NDJSON
 from verifier_service.http.service import service_of
 from verifier_service.sandbox.execution import SandboxError
 from verifier_service.sessions.routes import REPLICA_HEADER, SessionRoute, owner_of, sessions_of

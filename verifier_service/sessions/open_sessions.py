@@ -103,15 +103,15 @@ class OpenSessions:
         self._directory: Path | None = None
         self._num_zygotes = 0
         self._tasks: list[asyncio.Task[None]] = []
+        self._bug: str | None = None
 
     async def __aenter__(self) -> Self:
         self._directory = Path(tempfile.mkdtemp(prefix="verifier-sessions-"))
         self._directory.chmod(0o711)
-        self._tasks = [
-            asyncio.create_task(self._look_after()),
-            asyncio.create_task(self._bound_memory()),
-            asyncio.create_task(self._end_when_given_up()),
-        ]
+        for work in (self._look_after(), self._bound_memory(), self._end_when_given_up()):
+            task = asyncio.create_task(work)
+            task.add_done_callback(self._has_ended)
+            self._tasks.append(task)
         return self
 
     async def __aexit__(
@@ -128,6 +128,13 @@ class OpenSessions:
         await asyncio.gather(*(nursery.close() for nursery in self._nurseries.values()))
         if directory is not None:
             await asyncio.to_thread(shutil.rmtree, directory, ignore_errors=True)
+
+    def _has_ended(self, task: asyncio.Task[None]) -> None:
+        """Report a background task that failed: without it sessions have no bounds, or no end."""
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self._bug = f"what looks after sessions has a bug: {type(error).__name__}"
+            log.error("%s", self._bug, exc_info=error)
 
     @property
     def num_open(self) -> int:
@@ -150,6 +157,8 @@ class OpenSessions:
             ToolchainError: its interpreter is not installed.
             SandboxError: it does not work, or not this time.
         """
+        if self._bug is not None:
+            raise SandboxError(self._bug)
         if self.num_open >= self.max_sessions:
             raise SessionsFull(
                 f"{self.num_open} sessions are open, of at most {self.max_sessions}",

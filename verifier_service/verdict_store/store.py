@@ -92,8 +92,11 @@ class VerdictStore:
         """The store with its process; at the end, what was sent is written."""
         started = asyncio.Event()
         keeper = asyncio.create_task(self._keep_running(started))
+        keeper.add_done_callback(lambda _: started.set())
         try:
             await started.wait()
+            if keeper.done():  # by a bug, for which the start would wait forever
+                keeper.result()
             yield self
         finally:
             self._is_closing = True
@@ -166,8 +169,12 @@ class VerdictStore:
     async def _run_once(self, started: asyncio.Event) -> None:
         """Start the process and read its reports until it ends."""
         ours, theirs = socket.socketpair()
-        with theirs:
-            process = self._start(theirs.fileno())
+        try:
+            with theirs:
+                process = self._start(theirs.fileno())
+        except BaseException:
+            ours.close()
+            raise
         try:
             ours.setblocking(False)
             reader, self._writer = await asyncio.open_connection(sock=ours)

@@ -64,12 +64,14 @@ class Writer:
     def run(self) -> None:
         """Write until the service has closed the connection."""
         self._delete()
+        # Not `select.select`: the descriptor has its number in the service, which may be over 1024.
+        arrival = select.poll()
+        arrival.register(self._connection, select.POLLIN)
         while True:
-            left = self._seconds_left() if self._records else MIN_SECONDS_BETWEEN_DELETIONS
-            ready, _, _ = select.select([self._connection], [], [], max(left, 0.0))
+            is_there = arrival.poll(self._seconds_to_wait() * 1000)
             if self._records and self._seconds_left() <= 0:
                 self.flush()
-            if not ready:
+            if not is_there:
                 self._delete()
                 continue
             try:
@@ -78,6 +80,10 @@ class Writer:
                 break
             self._add(body)
         self.flush()
+
+    def _seconds_to_wait(self) -> float:
+        left = self._seconds_left() if self._records else MIN_SECONDS_BETWEEN_DELETIONS
+        return min(max(left, 0.0), MIN_SECONDS_BETWEEN_DELETIONS)
 
     def _seconds_left(self) -> float:
         return self._first_row_at + self._options.flush_seconds - time.monotonic()

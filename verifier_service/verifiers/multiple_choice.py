@@ -31,9 +31,10 @@ class MultipleChoice(TextVerifier):
     """1 if the completion's final answer is the option of the reference, else 0."""
 
     purpose: ClassVar[str] = (
-        "1 if the completion's final answer is the option reference.answer, a letter, else 0; with "
-        "reference.choices, or reference.options (the options' texts, in the order of the letters, "
-        "or by letter) an option can also be named by its text"
+        "1 if the completion's final answer is the option reference.answer (a letter, `(B) Paris`, "
+        "or the text of one of the choices), else 0; with reference.choices, or reference.options "
+        "(the options' texts, in the order of the letters, or by letter) an option can also be "
+        "named by its text"
     )
     needs: ClassVar[tuple[str, ...]] = ("answer",)
     reasons: ClassVar[Iterable[Reason]] = MultipleChoiceReason
@@ -69,17 +70,14 @@ class MultipleChoice(TextVerifier):
 
 def _choices_of(reference: Mapping[str, Any]) -> dict[str, str]:
     """Texts of options by letter: `choices`, or texts of options in a column `options`."""
-    from verifier_service.mathematics.option_letters import single_letter  # noqa: PLC0415
-
     if (given := reference.get("choices")) is not None:
         return _choices(given)
     try:
         options = _choices(reference.get("options", []))
     except Unverifiable:  # something else, of which a row may be full
         return {}
-    answer = reference.get("answer")
     # Texts without that of the answer are something else too.
-    return options if isinstance(answer, str) and single_letter(answer) in options else {}
+    return options if _letter_of(reference.get("answer"), options) in options else {}
 
 
 def _choices(choices: object) -> dict[str, str]:
@@ -100,14 +98,38 @@ def _choices(choices: object) -> dict[str, str]:
 
 
 def _right_letter(reference: Mapping[str, Any], choices: Mapping[str, str]) -> str:
-    from verifier_service.mathematics.option_letters import single_letter  # noqa: PLC0415
-
     answer = reference.get("answer")
     if answer is None or answer == "":
         raise missing("answer", reference)
-    letter = single_letter(answer) if isinstance(answer, str) else None
+    letter = _letter_of(answer, choices)
     if letter is None or (choices and letter not in choices):
         found = f"found {str(answer)[:60]!r}" if isinstance(answer, str) else f"found {answer!r}"
-        expected = "expected the letter of an option" + " of `choices`" * bool(choices)
+        of_choices = " of `choices`, or its text" if choices else ""
+        expected = f"expected the letter of an option{of_choices}"
         raise bad("answer", f"{found[:80]}, {expected}")
     return letter
+
+
+def _letter_of(answer: object, choices: Mapping[str, str]) -> str | None:
+    """The option that a reference names: `B`, `(B) Paris`, or the text of one of the choices."""
+    from verifier_service.mathematics.option_letters import (  # noqa: PLC0415
+        labelled_option,
+        single_letter,
+    )
+    from verifier_service.mathematics.plain_text import text_key  # noqa: PLC0415
+
+    if not isinstance(answer, str):
+        return None
+    letter = single_letter(answer)
+    if letter is not None and (not choices or letter in choices):
+        return letter
+    named = [letter for letter, text in choices.items() if text_key(text) == text_key(answer)]
+    if named:
+        return named[0] if len(named) == 1 else None
+    option = labelled_option(answer)
+    if option is None or letter is not None:
+        return None
+    is_other = bool(choices and option.text) and (
+        text_key(choices.get(option.letter, "")) != text_key(option.text)
+    )
+    return None if is_other else option.letter

@@ -88,7 +88,8 @@ class WorkerPool:
         """Starts of workers under way. Cancelling one would lose its descriptors."""
         self._background: set[asyncio.Task[None]] = set()
         self.restarts: Counter[str] = Counter()
-        """Number of replaced workers by cause: an `Ending` in lower case, `worn` or `given_up`."""
+        """Number of replaced workers by cause: an `Ending` in lower case, `worn`, `given_up` or
+        `not_fresh`."""
 
     @property
     def num_running(self) -> int:
@@ -171,8 +172,11 @@ class WorkerPool:
         asked = time.time_ns()
         while True:
             async with self._worker() as worker:
-                if not self._is_running(worker) or (fresh and not worker.is_fresh):
+                if not self._is_running(worker):
                     worker.kill()
+                    continue
+                if fresh and not worker.is_fresh:
+                    worker.make_way()
                     continue
                 run = await self._timed_run(worker, task, verdicts, asked)
             if run.ending is not Ending.DIED or run.position.has_begun:

@@ -74,7 +74,8 @@ class Worker:
         self._writer = writer
         self._shared_position = started.position
         self._ordered: Ending | None = None
-        self._given_up = False
+        self._own_cause: str | None = None
+        """Why the worker was killed, where neither its item nor its death is the reason."""
         self._num_tasks = 0
         self._watched: tuple[int, Position] | None = None
         """Number of the task and position in it, as `watch` last saw them."""
@@ -124,7 +125,7 @@ class Worker:
             if ending is Ending.DIED:
                 log.warning("worker %d died: %s", self._pid, self._last_words or error)
         except asyncio.CancelledError:
-            self._given_up = True
+            self._own_cause = "given_up"
             self.kill()
             raise
         finally:
@@ -167,7 +168,7 @@ class Worker:
     @property
     def ending(self) -> str:
         """Why the worker was killed, as a label for `WorkerPool.restarts`."""
-        return "given_up" if self._given_up else (self._ordered or Ending.DIED).name.lower()
+        return self._own_cause or (self._ordered or Ending.DIED).name.lower()
 
     @property
     def is_fresh(self) -> bool:
@@ -183,6 +184,11 @@ class Worker:
         """Whether the worker holds so much memory that too little is left for the next item."""
         usage = _usage(self._stat)
         return usage is None or usage[1] > RECYCLE_SHARE * limits.memory_bytes
+
+    def make_way(self) -> None:
+        """End a sound worker, in whose place a fresh one is needed."""
+        self._own_cause = "not_fresh"
+        self.kill()
 
     def kill(self, ending: Ending | None = None, position: Position | None = None) -> None:
         """End the process now. The first call decides the ending and the position to blame."""
