@@ -16,9 +16,9 @@ from verifier_service.audit.labels import quality_of, quality_text, read_labels
 from verifier_service.audit.page import write_page
 from verifier_service.audit.scored_rows import ScoredRow, main_source, read_scored
 from verifier_service.audit.suspicions import DoubtedRow
-from verifier_service.console import fail, progress_bar
+from verifier_service.console import BadInput, fail, progress_bar
 from verifier_service.engine.scheduler import Scheduler
-from verifier_service.inspection.sources import BadSource, check_outputs
+from verifier_service.inspection.sources import check_outputs
 from verifier_service.profiles import verifiers_from_arguments
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.settings import EngineSettings
@@ -111,18 +111,18 @@ def audit(
         raise  # of the output: no file is at fault
     except OSError as error:
         fail(f"{error.filename}: {error.strerror}" if error.filename else error)
-    except (BadSource, StoreError) as error:
+    except (BadInput, StoreError) as error:
         fail(error)
 
 
 def _rules(text: str) -> Accuracy:
-    """The verifier in JSON. Raises BadSource."""
+    """The verifier in JSON. Raises BadInput."""
     try:
         [found] = verifiers_from_arguments([strict_json.loads(text)])
     except ValueError as error:
-        raise BadSource(f"--verifier: {text!r}: {error}") from error
+        raise BadInput(f"--verifier: {text!r}: {error}") from error
     if not isinstance(found, Accuracy):
-        raise BadSource(f"--verifier: expected the type accuracy, found {found.type}")
+        raise BadInput(f"--verifier: expected the type accuracy, found {found.type}")
     return found
 
 
