@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from signal import SIGKILL
 
 
 class Layer(StrEnum):
@@ -213,6 +214,11 @@ class Execution:
     def succeeded(self) -> bool:
         """Whether the program ended by itself with exit code 0."""
         return self.reason is ExitReason.EXITED and self.exit_code == 0
+
+    @property
+    def is_unexplained(self) -> bool:
+        """Whether a kill of unknown origin ended it: the kernel, short of memory, or a person."""
+        return self.reason is ExitReason.SIGNALED and self.signal == SIGKILL
 
 
 @dataclass(frozen=True)

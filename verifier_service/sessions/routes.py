@@ -219,13 +219,13 @@ def _call(body: CallRequest, digest: bytes, session: Session) -> SessionCall:
     if session.language == "bash":
         for field in ("files", "fetch"):
             if getattr(body, field):
-                raise _wrong(field, "a bash session takes files only when it is opened")
+                raise wrong_field(field, "a bash session takes files only when it is opened")
         if "\0" in body.code:
-            raise _wrong("code", "bash takes no NUL character")
+            raise wrong_field("code", "bash takes no NUL character")
     try:
         check_files({}, body.fetch)
     except ValueError as error:
-        raise _wrong("fetch", str(error)) from error
+        raise wrong_field("fetch", str(error)) from error
     return SessionCall(
         code=body.code,
         seconds=min(body.seconds or session.limits.seconds, session.limits.seconds),
@@ -240,11 +240,12 @@ def _files(given: dict[str, FileContent]) -> dict[str, bytes]:
         files = {name: file_bytes(content, name) for name, content in given.items()}
         check_files(files)
     except ValueError as error:
-        raise _wrong("files", str(error)) from error
+        raise wrong_field("files", str(error)) from error
     return files
 
 
-def _wrong(field: str, problem: str) -> Exception:
+def wrong_field(field: str, problem: str) -> Exception:
+    """The error of a call whose body has a wrong field."""
     return invalid_request([{"loc": ("body", field), "msg": problem, "type": "value_error"}])
 
 

@@ -1,9 +1,11 @@
-"""The client's bounds on bodies and responses fit those of the service."""
+"""Numbers of the client and the trainer that have to fit those of the service."""
 
 from __future__ import annotations
 
 from reward_verifier.client import MAX_LINE_BYTES
 from reward_verifier.request_content import MIN_COMPRESSED_BYTES
+from trainer_client.run import rollout_log
+from verifier_service.audit import scored_rows
 from verifier_service.engine.body_limit import MAX_HELD_BYTES
 from verifier_service.engine.response_json import MAX_RESPONSE_BYTES
 
@@ -15,3 +17,7 @@ def test_the_client_reads_every_line_that_the_service_may_send() -> None:
 def test_the_client_compresses_bodies_that_get_a_process_of_their_own_anyway() -> None:
     """A smaller one would get its process only by being compressed."""
     assert MIN_COMPRESSED_BYTES == MAX_HELD_BYTES
+
+
+def test_an_audit_takes_for_passed_what_the_run_took_for_passed() -> None:
+    assert scored_rows.PASSING_SCORE == rollout_log.PASSING_SCORE
