@@ -51,10 +51,10 @@ StartPools = Callable[[EngineSettings, AsyncExitStack], Awaitable[Mapping[str, C
 
 def create_app(
     settings: Settings,
+    *,
     drain: Drain | None = None,
     metrics: Metrics | None = None,
     traces: Traces | None = None,
-    *,
     start: StartPools = start_pools,
     replica: str | None = None,
 ) -> FastAPI:

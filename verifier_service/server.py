@@ -76,7 +76,7 @@ def serve(settings: Settings) -> None:
     metrics = Metrics()
     logging.config.dictConfig(log_config(settings.log_level, settings.log_format))
     log.info("verifier-service %s", verifier_service.__version__)
-    app = create_app(settings, drain, metrics, start_traces(os.environ))
+    app = create_app(settings, drain=drain, metrics=metrics, traces=start_traces(os.environ))
     config = http_config(app, settings, metrics)
     if unknown:
         log.warning(UNKNOWN, ", ".join(unknown))

@@ -98,7 +98,11 @@ def fleet_of(settings: FleetSettings, judge: type[JudgeReplica] = JudgeReplica) 
     def build() -> ASGIApp:
         drain, metrics = Drain(), Metrics()
         app = create_app(
-            settings.of_gateways, drain, metrics, start_traces(os.environ), start=start_fleet_pools
+            settings.of_gateways,
+            drain=drain,
+            metrics=metrics,
+            traces=start_traces(os.environ),
+            start=start_fleet_pools,
         )
         if hosts:
             relay_sessions(app, [_host(name) for name in hosts])

@@ -140,7 +140,13 @@ class RequestProcesses:
                 try:
                     async with await self._process(body) as process:
                         attempt = _Attempt(
-                            process, self._scheduler, request, reservation, sent, on_line, share
+                            process,
+                            scheduler=self._scheduler,
+                            request=request,
+                            reservation=reservation,
+                            sent=sent,
+                            on_line=on_line,
+                            share=share,
                         )
                         return await attempt.response()
                 except (RequestDied, WorkerStartError) as error:
@@ -239,6 +245,7 @@ class _Attempt:
     def __init__(
         self,
         process: _Process,
+        *,
         scheduler: Scheduler,
         request: LargeRequest | LargeCall,
         reservation: Reservation,
