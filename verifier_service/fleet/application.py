@@ -36,7 +36,7 @@ from verifier_service.http.metrics import Metrics
 from verifier_service.http.traces import start_traces
 from verifier_service.logs import log_config
 from verifier_service.sandbox.layers import hide_process
-from verifier_service.sandbox.session_execution import OVERLOAD_SHARE
+from verifier_service.sandbox.session_execution import CALL_OVERLOAD_SHARE
 from verifier_service.server import CLOSE_SECONDS
 from verifier_service.settings import EngineSettings
 
@@ -48,7 +48,7 @@ UPSCALE_SECONDS = 5.0
 """Time of more tasks than workers after which Ray Serve starts judges."""
 DOWNSCALE_SECONDS = 300.0
 """Time of fewer tasks after which it ends judges."""
-LONGEST_CALL_SECONDS = OVERLOAD_SHARE * MAX_SECONDS + PATIENCE_SECONDS
+LONGEST_CALL_SECONDS = CALL_OVERLOAD_SHARE * MAX_SECONDS + PATIENCE_SECONDS
 """Longest time of a call to a session host: a call of a session ends earlier by its own limits."""
 MAX_CALLS = 4096
 """Most calls of a gateway under way; its own bounds on pending work are met long before."""

@@ -38,7 +38,7 @@ queue is full."""
 MAX_PARTS = 256
 UNWATCHED_SECONDS = 0.1
 """Time in which a client that hangs up is not noticed, nor that the service ends."""
-_WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
+_METHODS_WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 
 T = TypeVar("T")
 
@@ -90,7 +90,7 @@ class BodyDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the call on with its body, which is held until the response is sent."""
         if scope["type"] != "http" or (
-            scope["method"] in _WITHOUT_BODY and not declares_body(scope)
+            scope["method"] in _METHODS_WITHOUT_BODY and not declares_body(scope)
         ):
             await self._app(scope, receive, send)
             return
