@@ -23,7 +23,7 @@ from verifier_service.http.drain import Drain
 from verifier_service.http.hosts_and_origins import is_loopback
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.traces import start_traces
-from verifier_service.logs import log_config
+from verifier_service.logs import LISTENING, log_config
 from verifier_service.settings import Settings, unknown_variables
 from verifier_service.verifiers import PLUGINS
 
@@ -207,11 +207,7 @@ class _DrainingServer(uvicorn.Server):
         await super().startup(sockets)
         for listener in sockets or ():
             host, port = listener.getsockname()[:2]
-            log.info(
-                "running on http://%s:%d (CTRL+C ends it)",
-                f"[{host}]" if ":" in host else host,
-                port,
-            )
+            log.info(LISTENING, f"[{host}]" if ":" in host else host, port)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Start to drain at the first signal; end at the second."""
