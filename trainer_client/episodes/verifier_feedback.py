@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reward_verifier.protocol import CompletionGroup, score
+from reward_verifier.completion_group import CompletionGroup
+from reward_verifier.protocol import score
 from reward_verifier.verdict import Verdict
 from trainer_client.episodes.environment import EnvironmentLost, Message
 from trainer_client.episodes.service_client import ServiceClients
