@@ -94,8 +94,7 @@ def option_row(parameter: Any, annotation: Any = str) -> tuple[str, str, str]:
         default = "required"
     elif parameter.default:
         default = code(str(parameter.default))
-    shown = _shown(parameter, annotation).replace("|", r"\|")
-    return code(shown), prose(default), prose(meaning)
+    return code(_shown(parameter, annotation)), prose(default), prose(meaning)
 
 
 def _shown(parameter: Any, annotation: Any = str) -> str:

@@ -54,6 +54,7 @@ def test_a_default_stands_in_its_own_column_of_the_commands() -> None:
         ("<think> and `<think>`", "&lt;think> and `<think>`"),
         ("n * m, [1, 2], a | b", r"n \* m, \[1, 2\], a \| b"),
         ("max_penalty and _private", r"max_penalty and \_private"),
+        ("`csv|jsonl`", "<code>csv&#124;jsonl</code>"),
     ],
 )
 def test_signs_in_a_text_mean_themselves(text: str, expected: str) -> None:
