@@ -9,6 +9,7 @@ from verifier_service.mathematics.closing_numbers import number_text
 from verifier_service.mathematics.denials import (
     is_disowned,
 )
+from verifier_service.mathematics.reconsidered_answers import with_slashes
 from verifier_service.mathematics.withdrawn_answers import (
     has_value,
 )
@@ -22,7 +23,7 @@ PHRASE = re.compile(
             (?:[ ]\([A-Za-z][A-Za-z ,]{1,40}\))?
             \**[ ]*(?:(?<![A-Za-z])(?:is|are|(?:would|must|should|will)[ ]be)\b[ ]*:?
                 |=(?![=>])|[:：])\**
-      | (?:^|\n)\**(?:A|Ans|Ans\.|答案)\**[ ]*:
+      | (?:^|\n)\**(?:A(?!\**[ ]*:[^\n]{0,200}[,;\n]\s{0,5}\**B\**[ ]*[:=])|Ans|Ans\.|答案)\**[ ]*:
       | \b(?:correct|right|true)[ ]statements?[ ](?:is|are)\b[ ]*:?
       | (?:^|\n)\**Ans\.\**[ ]*(?=[-\d$\\(])
       | \b(?:answer|ans\.?|result)\**[ ]*
@@ -143,7 +144,8 @@ _OTHER_OPTIONS = re.compile(
 
 # A number that ends its sentence behind an announcement: the `41` of `The answer is **41** apples.`
 _ANNOUNCED_NUMBER = re.compile(
-    r"[\s*$(\\\[]{0,8}(?:\\boxed\{)?(?P<value>[-−]?\d[\d,]*(?:\.\d+)?)[)}\]$*\\]{0,6}"
+    r"[\s*$(\\\[]{0,8}(?:\\boxed\{)?(?P<value>[-−]?\d[\d,]*(?:\.\d+)?(?:/\d+)?"
+    r"|[-−]?\\[dt]?frac\{\d{1,9}\}\{\d{1,9}\})[)}\]$*\\]{0,6}"
     r"(?:[ ][a-z]{1,12}){0,2}"
     r"(?:[*.!]{0,4}[ ]{0,9}(?:\n|\Z)"
     r"|[*]{0,2}[.!][*]{0,2}[ ]{1,9}(?=[*A-Z])(?!However|But|Wait|No\b|That))",
@@ -179,7 +181,7 @@ def other_announced(text: str, end: int, inside: str) -> str | None:
                 last = _ANNOUNCED_NUMBER.match(text, match.end()) or last
     if last is None and (hashes := text.rfind("####", end)) >= 0:
         last = _ANNOUNCED_NUMBER.match(text, hashes + 4)
-    if last is None or has_value(inside, last["value"]):
+    if last is None or has_value(with_slashes(inside), with_slashes(last["value"])):
         return None
     return number_text(last["value"])
 

@@ -213,7 +213,8 @@ def parse_with_letters(text: str) -> tuple[Value, frozenset[str]] | None:
 class _AnswerParser:
     """Parses the tokens of one answer, or of a part of one at some depth."""
 
-    def __init__(self, tokens: list[Token], depth: int = 0) -> None:
+    def __init__(self, tokens: list[Token], depth: int = 0, *, is_in_list: bool = False) -> None:
+        self.is_in_list = is_in_list
         if depth > MAX_DEPTH:
             raise Unreadable("nested too deeply")
         self.tokens = tokens
@@ -233,7 +234,10 @@ class _AnswerParser:
             raise Unreadable("a list without items")
         if len(kept) < len(parts):
             joints = joints[: len(kept) - 1]
-        items = [self._item(part) for part in kept]
+        items = [
+            _AnswerParser(list(part), self.depth + 1, is_in_list=len(kept) > 1).item()
+            for part in kept
+        ]
         if len(items) == 1:
             return items[0]
         has_or = "or" in joints
@@ -478,7 +482,8 @@ class _AnswerParser:
         if len(parts) == 1 and opening == "{":
             return self._item(inside)
         if len(parts) == 1 and opening in ("(", "["):
-            return self._item(inside) if _is_more_than_expression(inside) else None
+            is_grid = _is_grid(inside, opening)
+            return self._item(inside) if is_grid or _is_more_than_expression(inside) else None
         items = self._items(parts)
         if is_set:
             return Several("set", tuple(_flat(items)))
@@ -503,7 +508,11 @@ class _AnswerParser:
         if not has_word or len(rest) < 5 or rest[0].text != "(" or not is_bracketed(rest):
             return None
         coordinates = self._nested(rest)._bracketed()
-        return coordinates if isinstance(coordinates, Several) else None
+        if not isinstance(coordinates, Several):
+            return None
+        name = name_of(self.tokens[:start])
+        # Alone, the point P(1, 2) is (1, 2); of two points each has its own place.
+        return Named(name, coordinates) if self.is_in_list and _is_letter(name) else coordinates
 
     def _measured_tuple(self) -> Value | None:
         """`(3, 4) m/s`: coordinates with a unit behind them."""
@@ -653,6 +662,18 @@ def _is_more_than_expression(tokens: Sequence[Token]) -> bool:
         token.text in _RELATIONS or token.text in ("∪", "°") or token.kind is Kind.WORD
         for token in tokens
     )
+
+
+def _is_letter(name: str) -> bool:
+    return len(name) == 1 and name.isupper()
+
+
+def _is_grid(tokens: Sequence[Token], opening: str) -> bool:
+    """Whether brackets hold a matrix. One column in round ones may be a binomial coefficient."""
+    begin, _, name = tokens[0].text.partition(" ")
+    if begin != "begin" or name not in _MATRICES or tokens[-1].text != f"end {name}":
+        return False
+    return opening == "[" or any(token.text == "&" for token in tokens)
 
 
 def _without_if(cell: list[Token]) -> list[Token]:

@@ -12,6 +12,7 @@ from itertools import combinations, permutations
 
 from verifier_service.mathematics.expression_equality import same
 from verifier_service.mathematics.expressions import (
+    Call,
     Expression,
     Number,
     Power,
@@ -22,6 +23,7 @@ from verifier_service.mathematics.expressions import (
     has_symbol,
     substitute,
     variables,
+    walk,
 )
 from verifier_service.mathematics.periodic import INTEGER_NAMES
 
@@ -50,11 +52,24 @@ def with_same_parameters(left: Expression, right: Expression) -> Iterator[Expres
     are_constants = all(map(_CONSTANT_NAME.fullmatch, names)) and not all(
         map(_CONSTANT_NAME.fullmatch, shared)
     )
-    if are_integers or are_constants:
+    if are_integers or (are_constants and not _has_angle(left, names)):
         for order in permutations(only_left):
             yield substitute(
                 right, {old: Symbol(new) for old, new in zip(only_right, order, strict=True)}
             )
+
+
+_OF_ANGLES = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
+
+
+def _has_angle(expression: Expression, names: set[str]) -> bool:
+    """Whether a function of angles has one of some names for its angle: the `C` of `\\cos C`."""
+    return any(
+        isinstance(part, Call)
+        and part.name in _OF_ANGLES
+        and any(isinstance(one, Symbol) and one.name in names for one in part.arguments)
+        for part in walk(expression)
+    )
 
 
 # The name of one of several arbitrary constants: `C_1`, `c_2`. Spring constants are `k_1`, heat

@@ -34,7 +34,7 @@ def breaks_off(rest: str) -> bool:
 WORD = re.compile(r"[A-Za-z]{2,}")
 
 # A word, or one letter of another script: `apples`, `中`.
-_LETTERS = re.compile(r"[A-Za-z]{2,}|[^\W\d_A-Za-z]")
+_LETTERS = re.compile(r"[A-Za-z]{2,}|[^\W\d_A-Za-z²³¹⁰⁴-⁹₀-₉]")
 
 # A LaTeX command: `\frac`.
 _COMMAND = re.compile(r"\\[a-zA-Z]+")
@@ -57,9 +57,15 @@ def is_bare(text: str) -> bool:
         and not is_wordy(text)
         and not _leads_to_a_number(text)
         and not _NO_ANSWER.match(text)
+        and not _NAMES_OPTION.fullmatch(text)
     )
 
 
+# A short sentence with an option in brackets: `This supports (D).`
+_NAMES_OPTION = re.compile(
+    r"(?:this|that|it|we|so|thus|hence|therefore|I|which),?\s(?:[a-z'’]{1,15}\s){0,5}\((?-i:[A-J])\)[.!*]{0,3}",
+    re.IGNORECASE,
+)
 # The first digit of a number: the `1` of `It is 12`.
 _DIGIT = re.compile(r"\d")
 
@@ -77,8 +83,12 @@ def _leads_to_a_number(text: str) -> bool:
     return sum(word.lower() not in _MATH_WORDS for word in words) > 1
 
 
-# The beginning of a refusal: `I don't know`.
-_NO_ANSWER = re.compile(r"\W*I\s+(?:don['’]?t|do not|cannot|can['’]?t)\b", re.IGNORECASE)
+# The beginning of a refusal, or of a remark on the answer: `I don't know`, `Confidence: 90%`.
+_NO_ANSWER = re.compile(
+    r"\W*(?:I\s+(?:don['’]?t|do not|cannot|can['’]?t)\b"
+    r"|(?:confidence|(?:word|token)\s+count|difficulty)(?:\s[a-z]{1,10})?\s?:)",
+    re.IGNORECASE,
+)
 
 
 def is_wordy(text: str) -> bool:

@@ -4,8 +4,40 @@ from __future__ import annotations
 
 import re
 
-# The beginning of a paragraph that checks the answer or comments on it: `**Check:**`, `Note`.
-NOTE = re.compile(r"\W*(?:(?:double[- ])?check|verification|verify|note|hint)\b", re.IGNORECASE)
+# The beginning of a paragraph that checks the answer or comments on it: `**Check:**`, `Note`, `Let
+# me verify`. One of the last kind says nothing that could revise the answer.
+NOTE = re.compile(
+    r"\W*(?:(?:(?:double[- ])?check|verification|verify|note|hint"
+    r"|confidence(?=[^\n:]{0,20}:)|(?:word|token)\s+count(?=\s?:)|difficulty(?=[^\n:]{0,10}:))\b"
+    r"|(?:let\s+me|let['’]s|let\s+us|we\s+can|to)\s+(?:quickly\s+|just\s+)?"
+    r"(?:double[- ]?check|check|verify)\b"
+    r"(?=[^\n]{0,300}=\s?[$\d])"
+    r"(?!(?:(?!\n\n)[^\0]){0,1000}?(?:\b(?:not|no|never|wrong|mistake\w*|errors?|actually|wait|hmm+|instead|should"
+    r"|must|so|but|however|oops|off|fail\w*|redo|answers?|correction|corrected|thus|hence|therefore|if|whether"
+    r"|only|rather|total)\b|n['’]t\b|≠|\?)))",
+    re.IGNORECASE,
+)
+# The end of a note that finds the answer wrong, and another one: the `not whole, so it must be 54.`
+# of `Check: 48/9 is not whole, so it must be 54.`
+_AMENDS = re.compile(
+    r"(?:\b(?:not|wrong|mistake|error|fails|off)\b|n['’]t\b|≠)[^\n]{0,200}?\b(?:so|thus|hence|therefore|instead)\b"
+    r"[^\n\d]{0,30}?\b(?:it|answer|value|number|total|result|that)\s+(?:is|must\s+be|should\s+be)\s+"
+    r"[$*(]{0,3}(?P<value>[-−]?\d[\d.,/]{0,20}(?<![.,]))[$*)]{0,3}(?:\s[a-z]{1,15})?[.!]?\**\s{0,9}\Z",
+    re.IGNORECASE,
+)
+_MAX_NOTE = 500
+"""Most characters of a note in which another answer is sought."""
+
+
+def amended_in_note(note: str) -> str | None:
+    """The number with which a note replaces the answer that it finds wrong; else None.
+
+    >>> amended_in_note("Check: 48/9 is not whole, so it must be 54."), amended_in_note("Check: 3.")
+    ('54', None)
+    """
+    found = _AMENDS.search(note, max(0, len(note) - _MAX_NOTE))
+    return found["value"] if found else None
+
 
 # A closing paragraph that only offers help: `Would you like me to explain the steps?`
 _COURTESY = re.compile(

@@ -97,7 +97,8 @@ MAKES_OPERAND = re.compile(
     r"(?:(?:(?<![A-Za-z])[a-z]|[)\]²³])\s?[+*×·÷^]\s?|[-−√]\(|√|\b(?:sqrt|log|ln)[ (]"
     r"|\b(?:twice|thrice|half(?:\s+of)?|double|triple|mod|modulo|plus|divi(?:ded|sion)\s+by|multiplied\s+by"
     r"|(?:reciprocal|inverse|opposite|negative|logarithm)\s+of|\ba\s+(?:multiple|divisor|factor)\s+of"
-    r"|(?:square|cube)(?:\s+root)?\s+of|power\s+of|[\d$]\s+(?:times|over|by|minus)"
+    r"|(?:square|cube)(?:\s+root)?\s+of|power\s+of|(?:supplementary|complementary)\s+to"
+    r"|\bthe\s+(?:year|day|month|integer|number)\s+(?:right\s+|just\s+)?(?:before|after)|[\d$]\s+(?:times|over|by|minus)"
     r"|(?:needs?|takes?|(?<!from )(?:about|approximately|around|roughly)|(?:ranges?|varies)\s+from)"
     r"\s+[$€£]?\d[\d,.]{0,12}\s+to)"
     r"\s+)[$*]{0,3}\Z",
@@ -154,7 +155,8 @@ _GOES_ON = re.compile(
 )
 # Words that deny what a line computes, or doubt all of it: the `is not 2` of `It is not 2 + 3 = 5`.
 _NO_RESULT = re.compile(
-    r"\b(?:cannot|unable|wrong|incorrect|answer|know|sure|certain)\b|\bcan['’]t\b"
+    r"\b(?:(?<!who\s)cannot|unable|(?:wrong|incorrect)(?!\s(?:answers|questions|guesses|responses))|answer|know|sure"
+    r"|certain)\b|\bcan['’]t\b"
     r"|(?:\bnot|n['’]t)\s+(?:equal\s+(?:to\s+)?|be\s+|true|right|correct|the\b|an?\b)?[$(]*(?:\d|\b$|that\b)",
     re.IGNORECASE,
 )
@@ -341,12 +343,12 @@ _SUBJECT = re.compile(
     r"\*{0,2}\s+(?!(?:or|and|to|in|per|out|times|more|less|fewer|than|plus|minus|percent"
     r"|divided|hundred|thousand|million|years?\s+old)\b)(?P<rest>(?:[A-Za-z'’]+\s+){1,4}?"
     r"(?:will|would|can|must|should|is|are|was|were|has|have|had|do|did|does|need|remain|live|think|drove"
-    r"|went|came|left|sat|won|lost|got|took|accept|like|prefer|passed|failed|[a-z]{3,12}ed)\s[^\n]*)",
+    r"|went|came|left|sat|won|lost|got|took|take(?=\s+place\b)|occur|accept|like|prefer|passed|failed|[a-z]{3,12}ed)\s[^\n]*)",
     re.IGNORECASE,
 )
 # What leads to a later number of such a sentence, which only places it: `in the first 15`, `#12`.
 _PLACES = re.compile(
-    r"(?:\b(?:in|on|at|by|for|after|before|within|during|from|of|with|than|the|first|last|next|every|each|per"
+    r"(?:\b(?:in|on|at|by|for|after|before|within|during|among|from|of|with|than|the|first|last|next|every|each|per"
     r"|to\s+[a-z]+|number|day|room|grade|horse|bus|team)|#)\s*\Z",
     re.IGNORECASE,
 )
@@ -378,7 +380,8 @@ _LATER_NUMBER = re.compile(r"(?<![\d.,])[$€£]?\d")
 # Words of a sentence that counts nothing: a comparison, a condition, a doubt, another value.
 _NO_SUBJECT = re.compile(
     r"\b(?:not|if|or|but|unless|wrong|guess|would\s+be|could\s+be|might|maybe|perhaps|leaving|leaves|so"
-    r"|therefore|total(?:s|ing)?|equals?|sum|each|cost)\b|n['’]t\b|=",
+    r"|therefore|total(?:s|ing)?|equals?|sum|each|cost|too\s+(?:many|few|much|large|small|big|high|low))\b"
+    r"|n['’]t\b|=",
     re.IGNORECASE,
 )
 
@@ -476,16 +479,30 @@ _REMAINDER = re.compile(
 _PRICE = re.compile(
     r"[A-Za-z][^$€£\d\n]{0,150}?\b(?:costs?|pays?|paid|needs?|needed|spends?|spent)\s+"
     r"(?:(?:him|her|them|it|you|us|a\s+total\s+of|exactly|only)\s+)?\*{0,2}(?P<value>[$€£]\d[\d,]*(?:\.\d+)?)"
-    r"\*{0,2}\s+(?:in\s+total\s+)?(?:to\s+(?:buy|purchase|get)|for)\s+"
+    r"\*{0,2}\s+(?:in\s+total\s+)?(?:to\s+(?:buy|purchase|get)|for|on(?=[^$€£]*\sat\s))\s+"
     r"(?![^\n]*\b(?:or|so|but|which|each|every|per|a\s+total|in\s+total|left|if|unless|when|total|got"
     r"|gets?|making|leaving|has|have|had|is|are|was|were|not|instead|maybe|then|thus)\b)"
-    r"(?:[A-Za-z'’,-]+\s+){0,6}?\d[\d,.]*\s+[A-Za-z][^$€£=\n]{0,200}",
+    r"(?:[A-Za-z'’,-]+\s+){0,6}?\d[\d,.]*\s+[A-Za-z][^$€£=\n]{0,200}"
+    r"(?:(?<=\sat\s)[$€£]\d[\d,.]{0,12}\s+apiece\.?)?",
     re.IGNORECASE,
 )
 # A value at a point: the `5` of `The value is 5 when x is 3.`, of `f is 5 at x = 3.`
 _AT_POINT = re.compile(
     r"[A-Za-z][^\d\n]{0,150}?\b(?:is|equals|was|be)\s+\*{0,2}(?!0[^\d.])(?P<value>[-−]?[$€£]?\d[\d,]*(?:\.\d+)?)\*{0,2}"
     r"(?:\s+[a-z]{2,20})?,?\s+(?:when|where|for|at)\s+[a-z]\s*(?:=|is|equals)\s*[-−]?\d[\d.]*\.?",
+    re.IGNORECASE,
+)
+
+
+# A rate before its purpose, whose numbers are given: the `21` of `She needs to read 21 pages per
+# day to finish the 147 pages in a week.`
+_RATE = re.compile(
+    r"[A-Za-z][^\d\n=]{0,150}?\b(?:must|needs?\s+to|ha(?:s|ve)\s+to|should|will|would\s+need\s+to)\s+"
+    r"[a-z]{3,12}\s+\*{0,2}(?P<value>[$€£]?\d[\d,]{0,12}(?:\.\d{1,9})?)\*{0,2}(?:\s+[a-z]{2,15}){0,3}"
+    r"\s+(?:per|each|every|a)\s+(?:day|week|hour|minute|month|year)\*{0,2}\s+to\s+"
+    r"(?:finish|complete|reach|cover|meet|fill|read|save|pay\s+off)\s"
+    r"(?![^\n]*\b(?:or|so|but|and|which|total|left|if|unless|not|instead|maybe|then|thus|is|are|was|were"
+    r"|equals?|giving|making|leaving)\b)[^.=?\n]{1,150}\.?\**",
     re.IGNORECASE,
 )
 
@@ -518,6 +535,7 @@ def closing_result(line: str) -> tuple[int, int] | None:
         or _LEFT.fullmatch(sentence)
         or _PRICE.fullmatch(sentence)
         or _AT_POINT.fullmatch(sentence)
+        or _RATE.fullmatch(sentence)
     )
     if match is None:
         return None
@@ -565,13 +583,19 @@ _IS_OF_ANOTHER = re.compile(
     r"(?:(?<!\ball)(?<!\bwere)(?<!\bwas)(?<!\bare)(?<!\bis)(?<!\bscored)\s(?:below|above|under)"
     r"|\b(?:each|every\s+one)\s+of\s+(?:the|his|her|their|its)"
     r"|\bthan\s+(?-i:[A-Z])\w{0,20}(?:['’]s|,\s+who\s+(?:has|had))"
-    r"|\bneeds?\s+\*{0,2}[$€£]?\d[\d,.]{0,12}\*{0,2}\s+more\b[^\d.]{0,40}\sto\s+[a-z]{2,10})\s+[$€£*]{0,3}\Z",
+    r"|\bneeds?\s+\*{0,2}[$€£]?\d[\d,.]{0,12}\*{0,2}\s+more\b[^\d.]{0,40}\sto\s+[a-z]{2,10}"
+    r"|(?<![\d/.,])\b\d{1,9}\*{0,2}\s+(?:out\s+)?of\s+(?:the|his|her|their|its|these"
+    r"|those|my|our|your)(?:\s+(?:original|initial|first))?"
+    r"|,?\s(?:up|down)\s+from|,\s+compared\s+(?:to|with)"
+    r"|,\s+(?:twice|half|three\s+times|double)\s+(?:as\s+(?:much|many|long|far|old)\s+as\s+)?the)\s+[$€£*]{0,3}\Z",
     re.IGNORECASE,
 )
-# A last clause that compares the number before it with another: `, which is 10 more than Tim`.
+# A last clause that compares the number before it with another: `, which is 10 more than Tim`,
+# `, 6 fewer than at the start`.
 _COMPARES = re.compile(
-    r",\s+which\s+is\s+[$€£*]{0,3}\d[\d,.]{0,12}\*{0,2}\s+(?:[a-z]{1,15}\s+){0,2}(?:more|less|fewer"
-    r"|greater|higher|lower|older|younger|longer|shorter)\s+than\s+(?=[A-Z]|the|his|her|their|its)"
+    r",\s+(?:which\s+is\s+)?[$€£*]{0,3}\d[\d,.]{0,12}\*{0,2}\s+(?:[a-z]{1,15}\s+){0,2}(?:more|less|fewer"
+    r"|greater|higher|lower|older|younger|longer|shorter)\s+than\s+"
+    r"(?=[A-Z]|(?<=is\s)the|(?:his|her|their|its|before|at|yesterday|last|planned|originally|expected)\b)"
     r"(?!.{0,200}(?:\b(?:so|thus|hence|therefore|then|total|altogether|making|giving|and|but)\b|[:=]))",
 )
 _MAX_LEADING = 80

@@ -132,6 +132,33 @@ def stated_words(line: str) -> str | None:
     return answer if len(same) <= 1 else None
 
 
+# Words in bold behind a verb with which a sentence ends, whatever numbers it has before: the
+# `Tuesday` of `So 100 days later it will be **Tuesday**.`
+_IN_BOLD = re.compile(
+    r"(?:(?!\bnot\b|\bn(?:or|ever)\b|n['’]t\b)[^.!?;:*\n]){1,120}\s(?:is|was|will\s+be|falls\s+on)"
+    r"\s(?:on\s)?(?:(?:an?|the)\s)?\*\*(?P<words>[A-Z][a-z]{2,20}(?:\s[A-Z][a-z]{2,20}){0,2})\*\*[.!]?\s{0,9}"
+)
+
+
+def stated_in_bold(line: str) -> str | None:
+    """The words in bold with which a sentence with numbers ends; None for any other line.
+
+    >>> stated_in_bold("So 100 days later it will be **Tuesday**.")
+    'Tuesday'
+    """
+    found = _IN_BOLD.fullmatch(line.strip())
+    if found is None or not any(map(str.isdigit, line)) or DOUBT.search(line):
+        return None
+    return None if _DENIED_IN_BOLD.search(line) else found["words"]
+
+
+_DENIED_IN_BOLD = re.compile(
+    r"\b(?:wrong|incorrect|false|impossible|unlikely|cannot|no|none|previous|other|another|correct|right"
+    r"|true|answer)\b",
+    re.IGNORECASE,
+)
+
+
 def _with_named_mathematics(line: str) -> str | None:
     """The line with names in place of formulas that stand behind their names; None with others."""
     if "$" not in line and "\\" not in line:

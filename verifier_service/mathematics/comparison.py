@@ -38,10 +38,13 @@ from verifier_service.mathematics.form import (
     text_leaves_operation,
 )
 from verifier_service.mathematics.inequalities import same_solutions
+from verifier_service.mathematics.labelled_values import labelled_values
+from verifier_service.mathematics.letter_words import have_same_words
 from verifier_service.mathematics.notation import Unreadable
 from verifier_service.mathematics.number_bases import BasedNumber, based_number, writes_digits
 from verifier_service.mathematics.number_notation import roman_value, without_only
 from verifier_service.mathematics.option_letters import Option, labelled_option, several_letters
+from verifier_service.mathematics.orbitals import have_same_orbitals
 from verifier_service.mathematics.periodic import same_family
 from verifier_service.mathematics.plain_text import (
     text_key,
@@ -271,15 +274,19 @@ def _is_of(side: str, reference: BasedNumber) -> bool:
 def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool | None:
     """Whether two texts give the same answer; None where that is not decided here."""
     if left.key == right.key and left.key:
-        return True
+        return _asks(left.text) == _asks(right.text)  # `Paris` and `Paris?`
     if "\\" in left.key and "\\" in right.key and _closed_up(left.key) == _closed_up(right.key):
         return True
     if left.number and right.number:  # as most pairs are
         return same_expression(left.number, right.number, rules)
     if left.condition and right.condition and left.condition != right.condition:
         return False
-    if _differ_in_derivatives(left.text, right.text):
+    if _differ_in_derivatives(left.text, right.text) or _differ_in_quantifiers(left, right):
         return False
+    if (same_words := _same_special_words(left.text, right.text)) is not None:
+        return same_words
+    if (same_labelled := _same_labelled(left.text, right.text, rules)) is not None:
+        return same_labelled
     if left.roman and right.roman:  # VI is not IV, though the product of its letters is
         return left.roman == right.roman
     times = [_time_of(one) for one in (left, right)]
@@ -309,6 +316,48 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
     if None in verdicts and _marks(left.text) != _marks(right.text):
         return False
     return None if None in verdicts else False
+
+
+# The end of a question: the `?}` of `\\text{Paris?}`.
+_QUESTION_MARK = re.compile(r"[?？][\s})$*.]{0,9}\Z")
+
+
+def _asks(text: str) -> bool:
+    """Whether a text ends with a question mark, and so only guesses."""
+    return _QUESTION_MARK.search(text, max(0, len(text) - 10)) is not None
+
+
+# A quantifier, which math-verify does not see: `\\forall`, `∃`.
+_QUANTIFIER = re.compile(r"\\(?P<name>forall|exists|nexists)(?![A-Za-z])|[∀∃∄]")
+_QUANTIFIERS = {"∀": "forall", "∃": "exists", "∄": "nexists"}
+
+
+def _differ_in_quantifiers(left: AnswerReading, right: AnswerReading) -> bool:
+    """Whether both sides have quantifiers, and not the same in the same order."""
+    each = [
+        [_QUANTIFIERS.get(one[0], one["name"]) for one in _QUANTIFIER.finditer(side.text)]
+        for side in (left, right)
+    ]
+    return bool(each[0] and each[1]) and each[0] != each[1]
+
+
+def _same_special_words(left: str, right: str) -> bool | None:
+    """Whether two texts name the same orbitals or sets of words; None where one names neither."""
+    orbitals = have_same_orbitals(left, right)
+    return have_same_words(left, right) if orbitals is None else orbitals
+
+
+def _same_labelled(left: str, right: str, rules: Rules) -> bool | None:
+    """Whether two texts have the same values behind the same labels; None where labels differ."""
+    one = labelled_values(left)
+    other = labelled_values(right) if one else None
+    if not one or not other or one.keys() != other.keys():
+        return None
+    verdicts = [
+        same_answer(read_answer(value), read_answer(other[label]), rules)
+        for label, value in one.items()
+    ]
+    return None if None in verdicts else all(verdicts)
 
 
 # Digits and letters in one word, a digit behind a letter: the `1d5a5` of base 14. A power of ten in
@@ -445,7 +494,8 @@ def _same_letters(left: AnswerReading, right: AnswerReading, rules: Rules) -> bo
     if _letters_of(left.text) != _letters_of(right.text):
         return False
     with_words = [text for text in texts if _SHORT_WORD.search(text)]
-    if not with_words or all(map(_ONE_WORD.fullmatch, texts)):
+    plain = [without_text_commands(unwrapped(text)) for text in texts]
+    if not with_words or all(map(_ONE_WORD.fullmatch, plain)):
         return False
     if len(with_words) == 2 and all(_is_measured(one) for one in (left, right)):
         return False

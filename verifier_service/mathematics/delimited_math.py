@@ -52,8 +52,12 @@ def delimited(text: str) -> list[DelimitedMath]:
         end = text.find(_CLOSING[opening], position)
         if opening == "$" and end >= 0:
             line_end = text.find("\n", position, end)
-            is_money = text[end - 1].isspace() and text[end + 1 : end + 2].isdigit()
-            if line_end >= 0 or is_money:  # the sign of money: `$5 and $6`
+            is_between = text[end - 1].isspace() or text[end - 1] in "-+*/=(<"
+            is_amount = text[end + 1 : end + 2].isdigit() or text[
+                end + 1 : end + 4
+            ].lstrip().startswith("<<")
+            is_money = is_between and is_amount
+            if line_end >= 0 or is_money:  # the sign of money: `$5 and $6`, `$5-$3`
                 continue
         if end < 0:
             unclosed.add(opening)

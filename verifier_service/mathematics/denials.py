@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from verifier_service.mathematics.refused_numbers import is_refused_number
 from verifier_service.mathematics.sentences_in_other_languages import is_bounded_elsewhere
 
 MAX_DENIAL_CHARACTERS = 60
@@ -160,6 +161,18 @@ _OPEN_BEHIND = re.compile(
     r"[^.\n]{0,60}\b(?:if|unless|had|were)\b",
     re.IGNORECASE,
 )
+# Words of a clause that calls what it says of a number impossible: `There's no way Lena has `.
+_NO_WAY = re.compile(
+    r"\b(?:no\s+way|(?:is|it['’]s|was)\s+(?:impossible|not\s+possible))\b"
+    r"(?:(?!\b(?:so|but|thus|hence|therefore|unless|without|until|because|since)\b)[^.,;:?\n]){0,60}\Z",
+    re.IGNORECASE,
+)
+# The rest of a sentence that makes another number of that before it: `, and Lena has half of that.`
+_LEFT_TO_DO = re.compile(
+    r"(?:\s[a-z]{1,20}){0,3},?\s(?:and|but|so)\s(?:[A-Za-z'’]{1,20}\s){1,4}"
+    r"(?:half|twice|double|triple|thrice|(?:two|three|four|five)\stimes|an?\s(?:third|quarter|fifth))"
+    r"\s(?:of\s)?(?:that|this|it)(?:\s(?:amount|number|much|many|sum))?\W{0,4}\Z"
+)
 # Words before a number whose bound is the value: the `needs ` of `She needs 42 or more points.`
 _NEEDED = re.compile(
     r"\b(?:needs?|requires?|(?:must|ha(?:s|ve)[ ]to)[ ](?:score|get|sell|roll|earn|reach|win|buy))"
@@ -192,12 +205,16 @@ _BOUNDING = re.compile(
     r"|\bif[ ][^.;:\n]{1,30}\b(?:had|were)\b[^.;:\n]{0,30}[ ]would[ ](?:then[ ])?"
     r"(?:be|get|give|have[ ]been)"
     rf"|{_DOUBT}(?:s|ed|ful)?(?:[ ]+(?:that|it|is|was|the|answer|value)){{0,5}}"
+    r"|\b(?:some|many|most|others)[ ]+(?:people[ ]+|students[ ]+)?"
+    r"(?:might|may|could|would)[ ]+(?:\w+ly[ ]+)?"
+    r"(?:get|say|think|answer|guess|find|obtain|conclude|write)"
     r"|\b(?:far|nowhere[ ]+near)[ ]+from)[ ]+[$*(\\\[]{0,4}[ ]?$",
     re.IGNORECASE,
 )
 # Words right behind a box that change its content: ` plus 1`, ` squared`.
 _CHANGED_BEHIND = re.compile(
     r"[ $)\]\\]{0,4}[ ](?:(?:plus|minus|times|divided[ ]+by|multiplied[ ]+by)[ ]+[$\\]{0,2}\d"
+    r"|(?:plus|minus)[ ]+the[ ]+(?:one|two|ones|number|first|last)\b"
     r"|(?:squared|cubed|doubled|tripled|halved)\b)"
     r"|[ $]{0,2}(?:≠|\\(?:neq?|not\s*=)(?![a-zA-Z]))",
     re.IGNORECASE,
@@ -222,7 +239,7 @@ def is_denied(text: str, start: int, end: int) -> bool:
 
 # A question, up to the number in it: `Is the answer `, `... or `.
 _QUESTION = re.compile(
-    r"(?:^|[.!?]\s+)(?:(?:is|are|was|were|could|can|might|does|do|should|would)\b[^.!?]*"
+    r"(?:^|[.!?]\s+)(?:(?:(?:hmm+|wait|but|so|and),?\s+)?(?:is|are|was|were|could|can|might|does|do|should|would)\b[^.!?]*"
     r"|[^.!?]*\bor\s+)$",
     re.IGNORECASE,
 )
@@ -247,6 +264,10 @@ def is_no_statement(line: str, start: int, end: int) -> bool:
         return True
     if _OPEN_BEHIND.match(line, end) and _NEEDED.search(before) is None:
         return True
+    if _NO_WAY.search(before) or _LEFT_TO_DO.match(line, end):
+        return True
+    if is_refused_number(line, start, end):
+        return True
     if is_bounded_elsewhere(before, line[end : end + 20]):
         return True
     return _ASKED.match(line, end) is not None and _QUESTION.search(before) is not None
@@ -268,7 +289,9 @@ _ABOUT_THE_ANSWER = re.compile(
     rf"(?=\d){_TO_THE_END}"
     r"|\b(?:multiply|divid|add|subtract)(?:e|ing)?\s(?:[^\s.]{1,20}\s(?:to|from)\s)?the\sanswer\b"
     rf"(?!\s(?:of|for|from|in|to(?!\s\d))\b){_TO_THE_END}"
-    r"|\b(?:add|subtract)ing\s[^\s.]{1,20}\s(?:gives|yields)\sthe\sanswer\W{0,3}\Z",
+    r"|\b(?:add|subtract)ing\s[^\s.]{1,20}\s(?:gives|yields)\sthe\sanswer\W{0,3}\Z"
+    r"|\b(?:add|subtract)\s[^\s.]{1,20}\sto\s(?:get|obtain|find)\sthe\s(?:final\s)?answer\W{0,3}\Z"
+    r"|\bis\s(?:half|twice|double|triple)\s(?:of\s)?(?:the|my|our)\sanswer\W{0,3}\Z",
     re.IGNORECASE,
 )
 

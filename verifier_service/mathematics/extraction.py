@@ -21,7 +21,7 @@ from verifier_service.mathematics.box_surroundings import formula_around, offere
 from verifier_service.mathematics.boxes import boxes_in, is_mention
 from verifier_service.mathematics.bracketed_notes import without_footnotes
 from verifier_service.mathematics.cases import values_by_cases
-from verifier_service.mathematics.closing_notes import without_notes
+from verifier_service.mathematics.closing_notes import amended_in_note, without_notes
 from verifier_service.mathematics.closing_numbers import amount_of_sentence
 from verifier_service.mathematics.closing_statement import NOTHING, Joint, closing_statement
 from verifier_service.mathematics.closing_units import with_unit
@@ -43,10 +43,12 @@ from verifier_service.mathematics.other_questions import (
     without_other_questions,
 )
 from verifier_service.mathematics.plain_text import text_command_arguments
+from verifier_service.mathematics.planning_sentences import plans
 from verifier_service.mathematics.short_statements import short_statement
 from verifier_service.mathematics.stated_sentence import sentence_math, without_closing_aside
 from verifier_service.mathematics.visible_text import visible_text
 from verifier_service.mathematics.withdrawn_answers import (
+    has_value,
     is_denied_later,
     is_taken_back,
     is_undone,
@@ -90,9 +92,21 @@ def extract(
         found = _with_further(main, found, further) or _with_note(after, sources, tags)
     if found is None or not any(found.statements):
         return None
+    if any("<<" in one for one in found.statements):
+        found = replace(found, statements=tuple(map(_without_annotations, found.statements)))
     if not all(found.statements):
         found = replace(found, statements=tuple(filter(None, found.statements)))
     return _in_words(found)
+
+
+# A computation that GSM8K's solutions note before its result, and no reader needs: the `<<2*3=6>>`
+# of `2*3=<<2*3=6>>6 apples`.
+_ANNOTATION = re.compile(r"<<[^<>\n=]{0,200}=[^<>\n]{1,60}>>(?=[ ]?\$?[-−]?[\d.])")
+
+
+def _without_annotations(statement: str) -> str:
+    """A statement without what GSM8K's solutions note: `2*3=6` for `2*3=<<2*3=6>>6`."""
+    return _ANNOTATION.sub("", statement)
 
 
 # An announced answer in three quotation marks that end a line: `FINAL ANSWER:\n"""\n42\n"""`.
@@ -121,6 +135,9 @@ def _with_note(text: str, sources: Sequence[Source], tags: Sequence[str]) -> Ext
         if other is not None:
             return replace(found, statements=(*found.statements, other), joint="or")
     if found is not None and len(found.statements) == 1:
+        amended = amended_in_note(text[len(main) :])
+        if amended is not None and not has_value(found.statements[0], amended):
+            return replace(found, statements=NOTHING)
         position = len(main) if found.position is None else found.position
         if is_denied_later(text, position, found.statements[0]):
             return replace(found, statements=NOTHING)
@@ -214,6 +231,8 @@ def _answer_tag(text: str, names: Sequence[str]) -> Extraction | None:
             found = finder(inside)
             if found is not None and is_wordy(inside):
                 return Extraction("answer_tag", found.statements, found.joint, position=position)
+    if plans(inside):
+        return Extraction("answer_tag", NOTHING, position=position)
     statement = sentence_math(inside) or without_marks(inside)
     return Extraction("answer_tag", (statement,), position=position)
 

@@ -204,12 +204,16 @@ def _with_marks(text: str, first: int, last: int, end: int) -> tuple[int, int]:
     return first, last
 
 
+_OPTION_LETTERS = frozenset("ABCDEFGHIJ")
+
+
 def _value(offer: re.Match[str]) -> str:
     groups = offer.groupdict()
     value = (groups["value"] or groups.get("other") or "").strip("$*_ ")
     if value.startswith("\\boxed{"):
         value = value[len("\\boxed{") : -1]
-    return number_text(value.strip("()") if value[1:2].isalpha() else value)
+    letter = value.strip("()")
+    return number_text(letter if value[1:2].isalpha() or letter in _OPTION_LETTERS else value)
 
 
 def offered_beside(text: str, position: int, further: Sequence[FurtherAnswer]) -> tuple[str, ...]:

@@ -20,10 +20,10 @@ from verifier_service.mathematics.closing_numbers import (
     operation_before,
     without_numbers_of_others,
 )
-from verifier_service.mathematics.closing_remarks import without_remarks
+from verifier_service.mathematics.closing_remarks import before_reason, without_remarks
 from verifier_service.mathematics.closing_statement import NOTHING
 from verifier_service.mathematics.closing_units import alternative, closing_amount, unit_behind
-from verifier_service.mathematics.closing_words import stated_words
+from verifier_service.mathematics.closing_words import stated_in_bold, stated_words
 from verifier_service.mathematics.denials import (
     is_about_the_answer,
     is_no_statement,
@@ -35,6 +35,7 @@ from verifier_service.mathematics.offered_answers import (
 )
 from verifier_service.mathematics.option_letters import chosen_letters
 from verifier_service.mathematics.planning_sentences import plans
+from verifier_service.mathematics.refused_numbers import is_set_aside
 from verifier_service.mathematics.short_statements import said_twice
 from verifier_service.mathematics.withdrawn_answers import (
     is_withdrawn,
@@ -44,20 +45,22 @@ from verifier_service.mathematics.withdrawn_answers import (
 def last_expression(text: str) -> Extraction | None:
     """The last number of the last line, or the option that the line names."""
     lines = [line for line in text.split("\n") if line.strip() and not NOTE.match(line)]
-    line = without_remarks(without_marks(lines[-1])) if lines else ""
+    line = without_remarks(without_marks(before_reason(lines[-1]))) if lines else ""
     if (verdict := _VERDICT_FIRST.fullmatch(line)) is not None:
         return Extraction("last_expression", (verdict["verdict"],))
     if "/" in line or "pm" in line or "minus" in line.lower():
         line = _TWO_SIGNS.sub("±", line)
     if (spelled := _count_in_chinese(line)) is not None:
         return Extraction("last_expression", (spelled,))
+    if lines and (words := stated_in_bold(lines[-1])) is not None:
+        return Extraction("last_expression", (words,))
     choices = _choices(line)
     if choices is None and stated_words(sentence := closing_line(line)) is not None:
         return Extraction("last_expression", (sentence,))
     if choices is not None:
         return choices
     *earlier, sentence = SENTENCE.split(line)
-    if plans(sentence) or is_about_the_answer(sentence):
+    if plans(sentence) or is_about_the_answer(sentence) or is_set_aside(sentence):
         return Extraction("last_expression", NOTHING)
     concludes = bool(earlier) and _STATES_RESULT.match(sentence) is not None
     if REFUSED.search(sentence if concludes else line):
@@ -152,7 +155,7 @@ def last_number(line: str) -> Extraction | None:
     sentences = SENTENCE.split(line)
     if len(sentences) > 1 and breaks_off(sentences[-1]) and not NUMBER.search(sentences[-1]):
         return None
-    if _BROKEN_OFF.search(line):
+    if _BROKEN_OFF.search(line) and not _COUNTS_TIMES.search(line, max(0, len(line) - 80)):
         return None
     if (twice := said_twice(sentences)) is not None:
         return Extraction("last_expression", twice, "or")
@@ -246,6 +249,10 @@ _LABEL = re.compile(
 _BROKEN_OFF = re.compile(
     r"\s(?:by|the|of|and|to|is|are|we|an?|with|for|from|that|which|so|or|but|into|than|as|if|because"
     r"|since|where|when|plus|minus|times)\s*$"
+)
+# A count with which a line ends: the `=40 times` of `So he sneezed 120/3=40 times`.
+_COUNTS_TIMES = re.compile(
+    r"(?:=|>>|\b(?:total\sof|[a-z]{3,12}ed))\s?\d[\d,]{0,12}\stimes\s{0,9}\Z"
 )
 # Numbers with nothing but spaces between them at the end of a line: `41 42 43 44`.
 _ROW = re.compile(r"(?<![\d,.])(?:\d+ ){3,}\d+\W{0,9}$")

@@ -39,6 +39,7 @@ from verifier_service.mathematics.offered_answers import (
     offered_in_line,
 )
 from verifier_service.mathematics.planning_sentences import plans
+from verifier_service.mathematics.refused_numbers import is_set_aside
 from verifier_service.mathematics.short_statements import stated_twice
 from verifier_service.mathematics.stated_sentence import (
     SIGN_BEFORE,
@@ -58,7 +59,7 @@ from verifier_service.mathematics.withdrawn_answers import (
 def last_mathematics(text: str) -> Extraction | None:
     """The last mathematics of a text, unless what follows says that it solves nothing."""
     closing = text[start_of_last_sentence(text.rstrip()) :]
-    if plans(closing):
+    if plans(closing) or is_set_aside(closing):
         return Extraction("math", NOTHING)
     if is_unfit(closing):
         return Extraction("math", instead(closing))

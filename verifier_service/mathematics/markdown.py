@@ -184,9 +184,15 @@ def without_decoration(text: str) -> str:
     ('**11**', '11 ❌', '✅')
     """
     text = _UNDERLINED.sub(r"\g<before>**\g<inside>**", text) if "__" in text else text
+    text = _END_OF_PROOF.sub("", text) if "\\" in text[-30:] else text
     return text if text.isascii() else _DECORATION.sub("", text)
 
 
+# The sign behind the end of a proof: the ` $\\blacksquare$` of `There are 7. $\\blacksquare$`.
+_END_OF_PROOF = re.compile(
+    r"(?<=[.!)}$\]*])\s{1,3}(?:\$\s?\\(?:blacksquare|square|Box|qed|QED|checkmark)\s?\$"
+    r"|\\\(\s?\\(?:blacksquare|square|Box|qed|QED|checkmark)\s?\\\)|\\(?:blacksquare|qed|QED))\.?\s{0,9}\Z"
+)
 # Words in bold at the start of a line by another sign: the `__Answer:__` of `__Answer:__ 7`.
 _UNDERLINED = re.compile(
     r"(?P<before>(?:\A|\n)[ \t]{0,9})__(?P<inside>[A-Za-z][A-Za-z :]{0,40})__(?!\w)"

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from verifier_service.mathematics.plain_text import text_key, unwrapped, without_text_commands
 from verifier_service.mathematics.rejected_options import (
     REJECTED_OPTION,
+    is_called_not_right,
+    only_wonders,
 )
 
 MAX_LABELLED_CHARACTERS = 500
@@ -49,7 +51,7 @@ def labelled_option(text: str) -> Option | None:
         return None
     plain = unwrapped(without_text_commands(text))
     match = None if _NO_MARK.fullmatch(plain) else _OPTION.fullmatch(plain)
-    if match is None:
+    if match is None or is_called_not_right(plain):
         return None
     behind = match["word"] or match["marked"] or match["bracketed"]
     if behind and _IS_RIGHT.fullmatch(behind):
@@ -88,7 +90,7 @@ _IS_RIGHT = re.compile(
 # Another option behind the first: the `and (C)` of `(A) and (C)`, the `, B: 2` of `A: 1, B: 2`, the
 # `, or perhaps (C)` of `(B) 12, or perhaps (C)`, the next part `; (b) 7` of `(a) 5; (b) 7`.
 _MORE_OPTIONS = re.compile(
-    r"[,;\s]\s*(?:and\s+)?\([A-Ja-j]\)\s*\$?[-\d\\]|[,;]\s*[A-J]\s*[:=]|^[\s,;)]*(?:and|or|&|/|\|)?[\s,;]*[(\[]?[A-J][)\]]?(?:[\s,;.]|$|and|or)"
+    r"[,;\s]\s*(?:and\s+)?\(?[A-Ja-j]\)\s*\$?[-\d\\]|[,;]\s*(?:[A-J]\s*=|[A-Ja-j]\s*:)|^[\s,;)]*(?:and|or|&|/|\|)?[\s,;]*[(\[]?[A-J][)\]]?(?:[\s,;.]|$|and|or)"
     r"|(?:^|[,;.(])\s*(?:(?i:and|or|maybe|perhaps|possibly|alternatively|else|also|even|it|is|could"
     r"|might|be|either|option|choice)[\s,:]+){1,6}(?:[(\[][A-J][)\]]|[A-J](?=[\s.!)]*$))"
 )
@@ -139,6 +141,8 @@ def chosen_letters(line: str) -> tuple[str, ...]:
     """
     if _CONDITIONAL.search(line):
         return ()
+    if only_wonders(line):
+        return ()
     kept = REJECTED_OPTION.sub("", line)
     return tuple(dict.fromkeys(map(_letter, _CHOSEN.finditer(kept))))
 
@@ -153,6 +157,8 @@ _CONDITIONAL = re.compile(
 _CHOSEN = re.compile(
     r"\b(?:option|choice|choose|select|pick|go\s+with)\s+\(?([A-J])\)?\b|\(([A-J])\)|(?<![不能没勿别误错])选[：:]?\s*([A-J])\b"
     r"|\b([A-J])\s+is\s+(?:the\s+)?(?:correct|right|best)\b"
+    r"|(?:\A|[.!?]\s+)(?:(?:[Ss]o|[Tt]hus|[Hh]ence|[Tt]herefore),?\s+)?\(?([A-J])\)?\s+is\s+(?:the|my)\s+"
+    r"(?:final\s+)?answer(?=[.!*]|\s{0,9}\Z)"
 )
 
 
@@ -300,6 +306,8 @@ def _named_by_text(plain: str, choices: Mapping[str, str]) -> set[str]:
         (after, plain[: after.start()] if after else ""),
     ):
         if label and (letters := named(text)):
+            if text.startswith("=") and (_letter(label).islower() or _upper(label) not in choices):
+                return letters  # `v = 30 m/s`
             return {_upper(label)} if _upper(label) in letters else {_upper(label), *letters}
     return set()
 

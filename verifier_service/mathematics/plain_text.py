@@ -92,6 +92,13 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"(?:T|\\top|\\intercal|\\(?:text|mathrm|mathsf)\{T\})\s*\}?$",
             r"\1",
         ),
+        # A matrix or a list as a program prints it: `Matrix([[1, 2], [3, 4]])`.
+        (
+            r"^\s*(?:(?:sp|sympy|np|numpy)\.)?(?:Matrix|array|matrix)\(\s*(\[.{1,1000}\])\s*\)\s*$",
+            r"\1",
+        ),
+        # The imaginary unit of a program: `2 + 3*I`.
+        (r"(?<=\d)\s*\*\s*I(?!\w)|(?<![\w\\])I\s*\*\s*(?=\d)", "i "),
         # A vector between signs of a keyboard: `<1, 2>`.
         (r"^<([^<>=]{1,200},[^<>=]{1,200})>$", r"\\langle \1\\rangle"),
         # Hours and minutes: `2h30`.
@@ -337,6 +344,20 @@ def without_ordinal_endings(text: str) -> str:
     return _ORDINAL_ENDING.sub("", text)
 
 
+# A line that gives a letter its value: `a = -6`.
+_ASSIGNMENT = re.compile(r"\s*(?P<name>[a-zA-Z](?:_\w)?)\s*=\s*(?P<value>[^=,;\n]+?)[\s,;.]*")
+
+
+def _with_commas_between_lines(text: str) -> str:
+    """Lines that each give another letter its value as a list; any other text as it is."""
+    lines = [_ASSIGNMENT.fullmatch(line) for line in text.strip().split("\n") if line.strip()]
+    found = [line for line in lines if line is not None]
+    names = {line["name"] for line in found}
+    if len(found) < len(lines) or len(names) < len(found):
+        return text
+    return ", ".join(f"{line['name']} = {line['value']}" for line in found)
+
+
 def rewritten(text: str) -> str:
     """The text with simpler ways of writing in place of others that say the same.
 
@@ -357,6 +378,8 @@ def rewritten(text: str) -> str:
     text = with_letters_of_parts(with_usual_brackets(with_plain_numbers(text)))
     for pattern, replacement in _REWRITES:
         text = pattern.sub(replacement, text)
+    if "\n" in text:
+        text = _with_commas_between_lines(text)
     if "\\q" in text or ("\\\\" in text and "\\begin" not in text):
         text = _BETWEEN_EQUATIONS.sub(", ", text)
     if _MAY_HAVE_MONEY.search(text):
@@ -442,6 +465,7 @@ def text_key(text: str) -> str:
     """
     text = _TEXT_COMMAND.sub(r" \1 ", _SPACING.sub(" ", unwrapped(text)))
     text = _LOGIC.sub(_as_logic, _DRESS.sub("", text))
+    text = _NAMED_SIGN.sub(_as_command, text)
     if not _BRACES_MATTER.search(text):
         text = text.replace("{", "").replace("}", "")
     text = _ARTICLE.sub("", _KEY_PUNCTUATION.sub(" ", text))
@@ -458,6 +482,18 @@ _LOGIC_SIGNS = {
 
 def _as_logic(sign: re.Match[str]) -> str:
     return f" {_LOGIC_SIGNS[sign['name']] if sign['name'] else sign[0]} "
+
+
+# A sign of geometry, or the dots of a series, which have several names: `△`, `∥`, `\\cdots`.
+_NAMED_SIGN = re.compile(r"[△∥∠⊥⊙∀∃…]|\\[cld]?dots(?![a-zA-Z])|(?<=[-+,])\s?\.{3}")
+_SIGN_NAMES = {
+    "△": "triangle", "∥": "parallel", "∠": "angle", "⊥": "perp", "⊙": "odot",
+    "∀": "forall", "∃": "exists",
+}  # fmt: skip
+
+
+def _as_command(sign: re.Match[str]) -> str:
+    return f" \\{_SIGN_NAMES.get(sign[0], 'ldots')} "
 
 
 def folded(word: str) -> str:

@@ -14,6 +14,7 @@ _PLANS = re.compile(
     r"|(?:let['’]s|let\s+us|(?:we|I)\s+(?:now\s+)?(?:(?:need|want|have|would\s+like|are\s+asked)\s+to|must"
     r"|will|should))\s+(?:now\s+)?"
     r"(?:find|compute|calculate|determine|check|prove|figure\s+out|know|see)\s+(?:(?:how|what|whether|if|which|the)\b|\$\\?[A-Za-z])"
+    r"|(?:find|determine|compute|calculate)(?::\s|\s+(?:the|how|what|which|all)\b)"
     r"|we\s+are\s+given\b|(?:it|this|the\s+answer)\s+depends\s+on\b"
     r"|(?:how|what|which|where|when|why)\b[^?\n]{1,200}\?\W{0,4}\Z)",
     re.IGNORECASE,
@@ -24,7 +25,9 @@ _IS_PREMISE = re.compile(
     r"[\s*_>#-]{0,9}(?:we\s+(?:are|were)\s+given\b(?:(?!\b(?:so|thus|hence|therefore)\b)[^,;\n=]){0,100}"
     r"|given(?::[^,;\n=]{1,60}|\s+(?:that\s+)?(?=\$?[A-Za-z](?:_\w)?\s?=)[^,;\n=]{1,9}))"
     r"(?:=[^,;\n=]{1,40})?"
-    r"(?:,\s+(?:find|compute|determine|calculate|evaluate)\b[^\n=]{0,200})?",
+    r"(?:,\s+(?:find|compute|determine|calculate|evaluate)\b[^\n=]{0,200})?"
+    r"|[\s*_>#-]{0,9}the\s+(?:problem|question|exercise|task|text|statement|story)\s+(?:says|states|tells\s+us"
+    r"|mentions|gives\s+us)\b(?:(?!\b(?:so|thus|hence|therefore|and|but|which)\b)[^;:\n=?]){1,200}",
     re.IGNORECASE,
 )
 # A word or sign with which a sentence comes to a result, or a second clause.

@@ -13,6 +13,7 @@ _NOUN = r"(?:(?i:option|choice|answer)s?\s+)?"
 _NEXT = rf"{_NOUN}{_OPTION}(?![)\]]?\s+(?i:is|are|must|remains?|stands|looks|seems|has)\b)"
 # A list of options, up to the one behind its `and`: the `A, C and D` of `A, C and D, option B`.
 _OPTIONS = rf"{_NOUN}{_OPTION}(?:\s*,\s*{_NEXT})*(?:(?:\s*,)?\s+(?i:and|or)\s+{_NEXT})*"
+_OPTION_ALONE = rf"{_NOUN}{_OPTION}"
 # The options that `not` denies: one, or a list that ends with `or`. In `not A, B` B is chosen.
 _NEITHER = rf"{_NOUN}{_OPTION}(?:(?:\s*,\s*{_NEXT})*(?:\s*,)?\s+(?i:n?or)\s+{_NEXT})?"
 # An option in Chinese, whose signs are no border of a word: `B`, `(B)`.
@@ -39,9 +40,44 @@ _EXCEPTED = (
     r"|you\s+(?:might|may|could))\s+"
     rf"(?:(?!(?:I|we)\b)\w{{1,12}}\s+){{0,2}}(?:choose|pick|select|chose|answer|say)s?\s+){_OPTIONS}"
 )
+# What is said of an option that is not right: ` is only partially correct`, ` has to go`.
+_NOT_RIGHT = (
+    r"(?i:\s+(?:(?:is|was|looks|seems)\s+(?:half|(?:only\s+)?(?:partially|partly|partial)|incomplete"
+    r"|out(?=[.,;]|\s{0,9}\Z)|off\s+by|close,?\s+but)|misses\s+the\s+point|can\s+be\s+(?:ruled\s+out"
+    r"|excluded|discarded|eliminated)|has\s+to\s+go|goes\s+too\s+far|needs\s+more|used\s+to\s+be"
+    r"|would\s+(?:only\s+)?be\s+(?:right|correct|true|the\s+answer)"
+    r"|(?:remains\s+to|has\s+to|must|needs\s+to)\s+be\s+(?:checked|examined|tested|verified))\b)"
+)
+# Words before an option that speak against it, or of others who choose it: `This contradicts `,
+# `The trap is `, `Some would pick `.
+_AGAINST = (
+    r"(?i:\b(?:(?:contradict|refut|disprov|weaken|undermin|violat)(?:e?[sd]|ed|es|e|ing)?|avoid(?:s|ed|ing)?"
+    r"|(?:incompatible|inconsistent|disagree[sd]?|conflict(?:s|ed)?|clash(?:es)?|at\s+odds|careful)\s+with"
+    r"|(?:is|are|speaks?|argues?|evidence)\s+against|(?:differs?|different|far)\s+from|opposite\s+(?:of|to)"
+    r"|unlike|without|wonder(?:ed)?\s+about|fails?\s+(?:for|with)"
+    r"|(?:about|hard|tempted|wrong)\s+to\s+(?:pick|choose|select|go\s+with|believe|accept)"
+    r"|(?:nothing|nobody|no\s+one)\s+\w{2,12}"
+    r"|(?:trap|distractor|decoy|runner-up|red\s+herring|second[- ]best)"
+    r"(?:\s+(?:here|option|choice|one|answer))?"
+    r"\s+(?:is|was|would\s+be)"
+    r"|(?:(?:some|many|others)|an?\s+(?:careless|hasty|naive|weak)\s+\w{2,12})"
+    r"\s+(?:(?:would|might|may|could|will)\s+)?(?:pick|choose|select|guess|say)s?)"
+    rf"\s+(?:the\s+)?){_OPTIONS}"
+    r"|(?i:(?:\b(?:not|never|cannot)|n['’]t)\s+(?:match|correspond|support|agree|fit|suit|be|say|mean|lead|point|imply"
+    r"|equal|what|favou?r|explain|justify|suggest)(?:\s+(?:to|with|for|that|the)){0,2}"
+    r"|\b(?:my|the)\s+(?:initial|first|original|earlier)\s+(?:guess|choice|answer|thought|idea)\s+(?:is|was)"
+    r"|\balmost\s+(?:chose|picked|said|selected)|\b(?:beginners|novices|amateurs)\s+(?:choose|pick|select|say)"
+    r"|\bone\s+(?:would|might|may|could)\s+(?:expect|think|say|choose|guess)|\bleaves?\s+out"
+    r"|\bat\s+first(?:\s+(?:sight|glance))?,?\s+(?:it['’]s|it\s+is|it\s+(?:seems|looks\s+like)))"
+    rf"\s+{_OPTIONS}"
+    r"|(?i:\b(?:part|figure|fig\.|equation|eq\.|theorem|lemma|step|table|section|panel|label)\s+)\([A-Z]\)"
+    rf"|{_OPTION}{_NOT_RIGHT}"
+    r"|(?i:\b(?:consider|now\s+for|(?:look|looking)\s+at|(?:to|us|me)\s+(?:check|examine|test|compare[^.,;\n]{0,20}))"
+    rf"\s+(?:the\s+)?){_OPTION_ALONE}(?=[\s.*]{{0,5}}\Z)"
+)
 # Options with the words that reject them: `ruling out A and C`, `not (B)`, `B is wrong`.
 REJECTED_OPTION = re.compile(
-    rf"{_REJECTED_IN_CHINESE}|{_EXCEPTED}"
+    rf"{_REJECTED_IN_CHINESE}|{_EXCEPTED}|{_AGAINST}"
     rf"|(?i:{DISOWNING}(?:final[ ])?(?:option|choice|answer)s?(?:\s*(?:is|are|:))?\s*){_OPTIONS}"
     rf"|(?i:\b(?:reject|eliminat|exclud|discard)(?:e?[sd]|e|ing)?\s+|\brul(?:e[sd]?|ing)\s+out\s+)"
     rf"{_OPTIONS}"
@@ -53,3 +89,32 @@ REJECTED_OPTION = re.compile(
     rf"\s+(?i:wrong|false|incorrect|eliminated|rejected|excluded|discarded|ruled\s+out)\b"
     rf"|(?i:is|was)(?i:n['’]t|\s+not)\b(?:\s+{_NEITHER})?)"
 )
+
+# Words before an option with which a line only wonders about it: `Possibly (D).`, `What about D?`
+_WONDERS = re.compile(
+    r"(?i:\b(?:(?:could|might|may)\s+(?:also\s+|still\s+)?be|possibly|maybe|perhaps|what\s+about|why\s+not"
+    r"|reconsider|is\s+it|(?:more|less|worse)\s+than|under\s+other\s+\w{2,15}|if\s[^.,;\n]{1,60}\b(?:were|had)\b[^.,;\n]{0,30},"
+    r"(?:\s+then)?)\s+(?:it\s+is\s+)?)"
+    rf"{_OPTION_ALONE}[\s.?!*]{{0,5}}\Z"
+)
+
+
+_OPTION_NOT_RIGHT = re.compile(rf"\s*{_OPTION}{_NOT_RIGHT}")
+
+
+def is_called_not_right(text: str) -> bool:
+    """Whether a text says of the option with which it begins that it is not right.
+
+    >>> is_called_not_right("(D) is half right."), is_called_not_right("(D) is halved.")
+    (True, False)
+    """
+    return _OPTION_NOT_RIGHT.match(text) is not None
+
+
+def only_wonders(line: str) -> bool:
+    """Whether a line ends with an option about which it only wonders.
+
+    >>> only_wonders("Possibly (D)."), only_wonders("Maybe A, but it is (D).")
+    (True, False)
+    """
+    return _WONDERS.search(line) is not None

@@ -115,7 +115,7 @@ _BOUND_BEFORE = re.compile(
     r"|supérieure?\sà|(?:weniger|mehr|kleiner|größer)\sals|(?:meno|più)\s(?:di|che)"
     r"|(?:menos|mais)\s(?:de|do)\sque|mais\sde|(?:minder|meer|kleiner|groter)\sdan|(?:mniej|więcej)\sniż"
     r"|(?:больше|меньше|более|менее)(?:,?\sчем)?|ít\shơn|nhiều\shơn|(?:kurang|lebih)\sdari)\s"
-    r"|不到|不足|(?:答案|结果)(?:至少|最多|大概)[是为]?)[\s$€£*(]{0,4}\Z",
+    r"|不到|不足|不止|超过|[多少大小高低]于|(?:答案|结果)(?:至少|最多|大概)[是为]?)[\s$€£*(]{0,4}\Z",
     re.IGNORECASE,
 )
 # Words right behind a number that bound it or deny it: ` नहीं है`, ` से कम`, `より大きい`, `보다 작`.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
@@ -67,7 +68,7 @@ def same_value(left: Value, right: Value, rules: Rules) -> bool | None:
         case Named(), Named():
             return _same_named(left, right, rules)
         case Named(), Relation():
-            return same_equation(_as_relation(left), right, rules.tolerance)
+            return _same_as_equation(left, right, rules)
         case Named(), _:
             return not _denies(left.name) and same_value(left.value, right, rules)
         case Relation(), Relation():
@@ -276,6 +277,13 @@ def _as_relation(named: Named) -> Relation | None:
     return None
 
 
+def _same_as_equation(named: Named, relation: Relation, rules: Rules) -> bool | None:
+    """Whether a named value is what an equation says: `y = 2x`, or `7/2 = 3.5` for `x = 7/2`."""
+    if isinstance(named.value, Quantity) and not variables(relation.left):
+        return not _denies(named.name) and _gives(relation, named.value, rules)
+    return same_equation(_as_relation(named), relation, rules.tolerance)
+
+
 def _gives(relation: Relation, value: Quantity, rules: Rules) -> bool | None:
     """Whether an equation states a value: `m + n = 5` states 5, an identity its right side."""
     if relation.sign != "=" or isinstance(relation.left, Symbol):
@@ -400,17 +408,47 @@ def _same_several(left: Several, right: Several, rules: Rules) -> bool | None:
 
 
 def _names_the_other(left: Several, right: Several) -> bool:
-    """Whether one side gives a symbol to each value, and the other to none: the order tells."""
+    """Whether one side gives a symbol to each value, and the other to none: the order tells.
+
+    It does not for points and for roots: a problem that lists them gives them no names.
+    """
     return any(
-        _all_symbols(one) and not any(isinstance(item, Named) for item in other.items)
+        _all_symbols(one)
+        and not any(isinstance(item, Named) or _is_tuple(item) for item in other.items)
+        and not (other.kind == "list" and _are_indices(one))
         for one, other in ((left, right), (right, left))
     )
 
 
+def _are_indices(several: Several) -> bool:
+    """Whether the symbols of values are one letter with indices: `x_1 = 2, x_2 = 3`."""
+    names = [item.name for item in several.items if isinstance(item, Named)]
+    return len({name.partition("_")[0] for name in names}) == 1 and all("_" in n for n in names)
+
+
+FEWEST_IN_BRACKETS = 3
+"""Fewest elements of a list as programs write it, `[1, 2, 3]`: `[1, 2]` is an interval."""
+
+
+_COORDINATES = (frozenset("xyz"), frozenset("abcd"))
+
+
+def _in_order_of_names(several: Several) -> Several:
+    """Values of coordinates in the order of their names: x = 1, y = 2 for y = 2, x = 1."""
+    named = {item.name: item for item in several.items if isinstance(item, Named)}
+    is_named = len(named) == len(several.items)
+    if not is_named or not any(letters.issuperset(named) for letters in _COORDINATES):
+        return several
+    return replace(several, items=tuple(named[name] for name in sorted(named)))
+
+
 def _same_as_tuple(other: Several, tuple_: Several, rules: Rules) -> bool | None:
     """Whether a list, a set or alternatives are the same as a tuple."""
+    is_list = tuple_.brackets == "[]" and len(tuple_.items) >= FEWEST_IN_BRACKETS
+    if is_list and other.kind in ("set", "or"):
+        return _same_unordered(other, tuple_, rules)
     if other.kind == "list" and len(other.items) == len(tuple_.items):
-        is_bare = tuple_.brackets in ("()", "::", "")
+        is_bare = is_list or tuple_.brackets in ("()", "::", "")
         return _same_in_order(other, tuple_, rules) if is_bare else False
     if len(other.items) == 1 and (other.kind == "list" or _is_tuple(other.items[0])):
         return same_value(tuple_, other.items[0], rules)
@@ -450,6 +488,8 @@ def _are_ranges(left: Several, right: Several) -> bool:
 
 
 def _same_in_order(left: Several, right: Several, rules: Rules) -> bool | None:
+    if not (_all_named(left) and _all_named(right)):
+        left, right = _in_order_of_names(left), _in_order_of_names(right)
     pairs = list(zip(left.items, right.items, strict=True))
     if any(_is_lone_set(one) != _is_lone_set(other) for one, other in pairs):
         return False

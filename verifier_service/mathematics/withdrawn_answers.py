@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 
+from verifier_service.mathematics.reconsidered_answers import reconsidered, with_slashes
+
 # Words behind an answer that take it back: `Just kidding`, `I don't know.`
 _TAKEN_BACK = re.compile(
-    r"\bjust[ ]+kidding\b|\bI[ ]+(?:made[ ]+that[ ]+up|give[ ]+up|have[ ]+no[ ]+idea)\b"
+    r"\bjust[ ]+kidding\b"
+    r"|\bso[ ]+(?:the|my)[ ]+(?:boxed[ ]+)?answer[ ]+(?:above[ ]+)?is[ ]+(?:wrong|incorrect)\b"
+    r"|\bI[ ]+(?:made[ ]+that[ ]+up|give[ ]+up|have[ ]+no[ ]+idea)\b"
     r"|\bI[ ]+(?:don['’]?t|do[ ]+not)[ ]+(?:really[ ]+|actually[ ]+)?know(?=\s*[.!]|\s*$)"
     r"|\bI[ ]+(?:retract|withdraw|take[ ]+back)[ ]+(?:this|that|it|my[ ]+answer)\b"
     r"|[.!\n][ ]*(?:please[ ]+)?(?:ignore|disregard)[ ]+(?:this|that|it|my[ ]+answer)"
@@ -80,14 +84,17 @@ _WRONG = (
 )
 # A clause in the sentence of an answer that takes it back: ` which is wrong`, `, but it is false`.
 _WRONG_CLAUSE = re.compile(
-    rf"(?:\bwhich|[,(–—-]\s*(?:(?:and|but|though|although|however|yet),?\s+)?(?:this|that|it)|"
+    rf"(?:\bwhich|[,;(–—-]\s*(?:(?:and|but|though|although|however|yet),?\s+)?(?:this|that|it)|"
     rf"\s(?:but|though|although)\s+(?:this|that|it)){_WRONG}"
     r"|[\d$)}]\s+(?:is|was)n['’]t\s+(?:right|correct|it|true)(?=\s*(?:[.!)]|$))"
     r"|[\d$)}]\s+(?:is|was)\s+(?:wrong|incorrect|not\s+(?:the|an|my)\s+(?:\w+\s+)?answer)"
     r"(?=\s*(?:[.!)]|$))"
     r"|[\d$)}]\s*[(\[]\s*(?:this\s+is\s+)?"
     r"(?:wrong|incorrect|false|not\s+(?:really|true|correct))\s*[)\]]"
-    r"|[\d$],\s+(?:not\s+really|or\s+not|or\s+(?:something|so)|or\s+whatever)(?=\s*(?:[.!]|$))",
+    r"|[\d$],\s+(?:not\s+really|or\s+not|or\s+(?:something|so)|or\s+whatever)(?=\s*(?:[.!]|$))"
+    r"|[\d$)}]\s+only\s+(?:in|for)\s+(?:the\s+)?(?:first|second|third|special|one|trivial|easy)\b"
+    r"|[\d$)}*]\s?[,(–—-]+\s{0,3}(?:no,?\s+)?wait,?\s+(?:that|this|it)(?:['’]s|\s+is)\s+"
+    r"(?:only\s+|just\s+)?the\s+(?!answer\b|right\b|correct\b|final\b|same\b)",
     re.IGNORECASE,
 )
 # Signs between an answer and the sentence behind it: `.`, `)$`, `**.`
@@ -133,15 +140,21 @@ _SECOND_THOUGHT = re.compile(
     r"|(?:sorry|oops)[,.!]*\s+I\s+meant?\b)",
     re.IGNORECASE,
 )
+_I_ERRED = (
+    r"I\s+(?:forgot|missed|misread|overlooked|miscalculated|miscounted|messed\s+up|misunderstood)\b"
+)
 # A doubt right behind an answer, which stands unless the text comes back to it: `Wait, this doesn't
 # satisfy the equation.`, `Oh no, I forgot to subtract 3.`, the ` fails` of `\boxed{5} fails`.
 _DOUBTED = re.compile(
     rf"{_BETWEEN}(?:(?:{_THOUGHT}|oh\s+no[\s,.!…—-]+){{1,3}}"
     r"(?:(?:this|that|it)\s+(?:(?:does|can|did|is|was)n['’]?t|(?:does|can|did|is|was)\s+not|cannot|fails)\b"
-    r"|I\s+(?:forgot|missed|misread|overlooked|miscalculated|messed\s+up|misunderstood)\b)"
+    r"|(?:that|this|it)['’]s\s+off\b"
+    rf"|{_I_ERRED})"
+    rf"|(?:but|however|update|edit)[,:]?\s+{_I_ERRED}"
     r"|,?\s{0,3}but\s+I(?:['’]m|\s+am)\s+(?:not\s+(?:convinced|persuaded)"
     r"|(?:probably|likely)\s+(?:off\s+by|wrong|mistaken))\b"
     r"|,?\s{0,3}(?:but|however),?\s+(?:this|that|it)\s+(?:contradicts|violates)\b"
+    r"|would\s+be\s+(?:the|my|an?)\s+(?:\w+\s+)?answer,?\s+(?:if|had|were|unless)\b"
     r"|is\s+(?:only\s+|just\s+)?one\s+(?:possibility|possible|option|candidate)\b"
     r"|(?:is|was)\s+(?:my|the|an?|only|just)\s+(?:\w+\s+)?(?:(?:wrong|incorrect)\b"
     r"|(?:first|initial|naive|tempting|earlier|old)\s+(?:\w+\s+)?(?:answer|attempt|calculation|choice"
@@ -308,6 +321,8 @@ def is_withdrawn(text: str, position: int, answer: str = "") -> bool:
         return True
     if (replaced := _REPLACED.match(text, position)) is not None:
         return not has_value(answer, replaced["value"])
+    if answer and (instead := reconsidered(text, position)) is not None:
+        return not has_value(with_slashes(answer), instead)
     doubt = _DOUBTED.match(text, position)
     if doubt is None and not _NOUGHT.search(answer):
         doubt = _UNFIT_SENTENCE.match(text, position)
@@ -323,9 +338,11 @@ def value_instead(text: str, position: int) -> str | None:
     True
     """
     end = _END.search(text, position, position + _MAX_SENTENCE)
-    replaced = _REPLACED.match(text, end.start()) if end else None
-    if replaced is None or text[replaced.end() :].strip():
+    if end is None:
         return None
+    replaced = _REPLACED.match(text, end.start())
+    if replaced is None or text[replaced.end() :].strip():
+        return reconsidered(text, end.start())
     return replaced["value"]
 
 

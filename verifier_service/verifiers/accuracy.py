@@ -379,7 +379,7 @@ class Accuracy(SettlingVerifier):
                 seen = with_tagged_answer(seen, "answer")
             whole = _whole_answer(seen)
             is_other = whole and (found is None or found.text != whole)
-            if is_other and any(whole == _as_written(one.text) for one in references):
+            if is_other and any(_repeats(whole, one) for one in references):
                 return Extraction("math", (whole,))
         return found
 
@@ -456,6 +456,22 @@ def _may_be_value(statement: str) -> bool:
 
 
 _VALUE_BEGINNINGS = ("[", "{", "(", "'", '"')
+
+
+_SEVERAL_WORDS = re.compile(r"[a-z]{2,}\s+[a-z]{2,}")
+
+
+def _repeats(whole: str, reference: AnswerReading) -> bool:
+    """Whether a whole text is that of a reference, or says it in the same words."""
+    from verifier_service.mathematics.labelled_values import labelled_values  # noqa: PLC0415
+    from verifier_service.mathematics.plain_text import text_key  # noqa: PLC0415
+
+    if whole == _as_written(reference.text):
+        return True
+    if (values := labelled_values(reference.text)) and (stated := labelled_values(whole)):
+        return values.keys() == stated.keys()
+    is_wordy = _SEVERAL_WORDS.search(reference.key) is not None and not whole.endswith("?")
+    return is_wordy and text_key(whole) == reference.key
 
 
 def _whole_answer(text: str) -> str:

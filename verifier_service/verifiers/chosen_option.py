@@ -13,6 +13,7 @@ from verifier_service import strict_json
 from verifier_service.answer_text import after_reasoning
 from verifier_service.code.extraction import last_block
 from verifier_service.mathematics.answer_sources import STATEMENT_SOURCES, StatementSource
+from verifier_service.mathematics.bare_text import is_bare
 from verifier_service.mathematics.comparison import (
     AnswerReading,
     read_answer,
@@ -35,7 +36,7 @@ from verifier_service.mathematics.other_questions import (
     without_next_question,
     without_other_questions,
 )
-from verifier_service.mathematics.rejected_options import REJECTED_OPTION
+from verifier_service.mathematics.rejected_options import REJECTED_OPTION, only_wonders
 from verifier_service.mathematics.rules import Rules
 from verifier_service.mathematics.tolerance import DECIMAL_TOLERANCE
 from verifier_service.mathematics.visible_text import visible_text
@@ -90,6 +91,8 @@ def choice_reader(
             answer = replace(answer, statement=opening or answer.text, offered="")
         letters = letters or named_otherwise(answer, text) or called_right_in_chinese(text)
         letters = _with_later_words(letters, answer, text)
+        if len(letters) == 1 and not answer.is_announced and only_wonders(answer.text):
+            letters = set()
         chosen = [choices[one] for one in letters if one in choices]
         if not letters or _is_taken_back(text, answer, chosen):
             return ChosenOption(statement=answer.text)
@@ -165,6 +168,8 @@ def final_answer(
         last = _last_line(main if main.strip() else after)[-MAX_STATEMENT_CHARACTERS:]
         letters = offered_letter or offered_in_chinese(_last_words(last))
         return FinalAnswer(last, is_announced=False, also=letters) if last else None
+    if len(found.statements) == 1 and _LABELLED_SENTENCE.fullmatch(found.sentence):
+        found = replace(found, statements=(found.sentence,))
     before, is_there, rest = after.rpartition(found.statements[-1])
     rest = rest if is_there else ""
     line = rest.split("\n", 1)[0][:MAX_STATEMENT_CHARACTERS]
@@ -178,6 +183,12 @@ def final_answer(
         letter = offered_in_chinese(_announcing_words(after, begin, found.statements[-1]))
     return FinalAnswer(found.text, is_announced=True, offered=offered, also=letter)
 
+
+# An option with its text, which is a sentence: `D: the reaction is exothermic`.
+_LABELLED_SENTENCE = re.compile(
+    r"[*(]{0,3}[A-J][)*]{0,3}(?:[.:)]|,\s(?:i\.e\.|that\sis),?|\s[\u2014\u2013-])\s"
+    r"(?!(?i:[^\n]{0,300}\b(?:no|not|wait|actually|hmm+|sorry|wrong|or|but)\b))(?!.*\b[A-J]\b)[^\n]{1,300}"
+)
 
 MAX_WORDS_CHARACTERS = 200
 """Longest text right before an answer, and right behind it, in which another is offered."""
@@ -278,6 +289,8 @@ _LETTER_AT_END = re.compile(
     r"(?:\s?[.:=-]{1,3}|\s{1,3}is)?\s?\(?(?-i:(?P<behind>[A-J]))\)?[\s.)*]{0,5}\Z"
     r"|(?<!not )\b(?-i:(?P<before>[A-J]))\)?\s{1,3}is\s{1,3}(?:the|my)\s{1,3}"
     r"(?:(?:correct|right|final|best)\s{1,3})?(?:answer|option|choice)[\s.)*]{0,5}\Z"
+    r"|\b(?:corresponds?\s(?:exactly\s|best\s)?to|matches|going\swith|let['\u2019]s\sgo\swith|correct\sletter\sis)\s"
+    r"(?:option\s|choice\s)?[*(]{0,3}(?-i:(?P<met>[A-J]))[*)]{0,3}[\s.]{0,5}\Z"
     r"|\b(?:is|are|be)\s{1,3}\*\*(?:option\s)?\(?(?-i:(?P<bold>[A-J]))[).:]{1,2}\s"
     r"[^*\n]{1,300}\*\*[\s.]{0,3}\Z",
     re.IGNORECASE,
@@ -312,6 +325,11 @@ _DOUBT = re.compile(
 _REFUSAL = re.compile(
     r"\b(?:wrong|incorrect|false|untrue|least|worst|bad|weakest|never|second|trap|distractors?|except"
     r"|only\s+in\s+part|excluded|eliminated|rejected|discarded|tempting|mistaken?|popular|favou?rite)\b",
+    re.IGNORECASE,
+)
+# Words of a line that speaks of no value of its own: `Nothing matches D.`
+_NOTHING = re.compile(
+    r"\b(?:no|none|nothing|nobody|neither|error|mistake|forget\w*|ignor\w*|naive\w*|people|students)\b",
     re.IGNORECASE,
 )
 # Any letter of an option in a line, no article: the `A` of `A or B`, not that of `A car`.
@@ -416,9 +434,11 @@ def _letter_at_end(line: str) -> str | None:
     """The letter that a line calls the answer at its end, unless it names another one beside."""
 
     match = _LETTER_AT_END.search(REJECTED_OPTION.sub(" ", line[-_MAX_END_CHARACTERS:]))
-    if match is None or _DOUBT.search(line) or (match["bold"] and _REFUSAL.search(line)):
+    if match is None or _DOUBT.search(line):
         return None
-    letter = match["behind"] or match["before"] or match["bold"]
+    if (match["bold"] or match["met"]) and (_REFUSAL.search(line) or _NOTHING.search(line)):
+        return None
+    letter = match["behind"] or match["before"] or match["bold"] or match["met"]
     return letter if set(_ANY_LETTER.findall(line)) <= {letter} else None
 
 
@@ -509,6 +529,9 @@ def _namer_by_value(choices: Mapping[str, str]) -> Callable[[FinalAnswer, str], 
 
     def named_otherwise(answer: FinalAnswer, text: str) -> set[str]:
         if not answer.is_announced:
+            is_stated = is_bare(text) and not text.rstrip().endswith("?")
+            if is_stated and (equal := equal_choices(text)):
+                return equal
             return set() if _goes_on(text) else _opening_verdict(text, choices)
         return equal_choices(answer.statement) or _opening_verdict(answer.text, choices)
 

@@ -31,6 +31,27 @@ def with_letter_alone(text: str, choices: Mapping[str, str]) -> str:
     rest = text[first.end() :]
     is_option = words.lower() == choice.lower() if choices else is_bold
     explanation = _EXPLAINED.match(rest)
+    if explanation is None and choices and not _names_another(rest, first["letter"], choices):
+        explanation = None if _DOUBTS.search(rest) else _PARAGRAPH.match(rest)
     if not is_option or explanation is None or _AGAINST_OPTION.search(rest[explanation.end() :]):
         return text
     return first["letter"] + rest
+
+
+# The beginning of a sentence that goes on below an option: `\n\nThe order is two`.
+_PARAGRAPH = re.compile(r"\n\s{0,9}(?=[A-Z][a-z]*\s)(?![A-Z][a-z]{0,12}[.):])")
+
+
+# Words of a paragraph that may doubt the option above it, go on to others, or end with another.
+_DOUBTS = re.compile(
+    r"\b(?:but|yet|however|although|though|no|not|never|could|might|may|maybe|perhaps|if|let\s+me|first(?=,)|at\s+first|each"
+    r"|wrong|second\s+option|seems|next|would\s+say)\b|n['\u2019]t\b|let['\u2019]s\b|\?|(?-i:\b[A-J])\W*\Z",
+    re.IGNORECASE,
+)
+
+
+def _names_another(rest: str, letter: str, choices: Mapping[str, str]) -> bool:
+    """Whether a text has the words of another option than that of a letter."""
+    folded = rest.casefold()
+    others = (text.casefold().strip(" .") for one, text in choices.items() if one != letter)
+    return any(text in folded for text in others if text)
