@@ -21,7 +21,7 @@ OR, AND, ROW = r" \text{ or } ", r" \text{ and } ", r" \\ "
 
 
 class Structure(NamedTuple):
-    """What a value is, how it is written, and which others are near."""
+    """A value, its forms in writing, and other values that are near."""
 
     value: Callable[[random.Random], Any]
     forms: Callable[[Any], Iterator[str]]
