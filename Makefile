@@ -57,7 +57,7 @@ test test-slow test-gpu test-newest test-python soak: export OMP_NUM_THREADS := 
 demo: install  ## train a tiny model against the real service, on CPU, in minutes
 	$(BIN)/trainer-client demo $(ARGS)
 
-test: install  ## about 20,000 tests that start few processes and wait for no limit
+test: install  ## the tests that start few processes and wait for no limit
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) $(ARGS)
 
 test-slow: install  ## the rest: services, kills, attacks in each deployment, the demonstrations

@@ -1,4 +1,7 @@
-"""Rows of the table "Measured" of the README, which `make bench` gathers from all scripts."""
+"""Rows of the table "Measured" of the README: each script prints its own.
+
+`scripts/bench` (`make bench`) gathers them; they are copied into the README by hand.
+"""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def serve_waiting(num_judges: int, seconds: float) -> None:
 
     settings = Settings(enabled=ENABLED, max_cached_verdicts=0, max_sessions=0)
     metrics = Metrics()
-    app = create_app(settings, Drain(), metrics, start=start)
+    app = create_app(settings, drain=Drain(), metrics=metrics, start=start)
     guard = Guard(ConnectionLimits(MAX_CONNECTIONS), metrics)
     config = uvicorn.Config(app, http=guarded(guard), log_config=None, access_log=False)
     [listener] = listen("127.0.0.1", 0)

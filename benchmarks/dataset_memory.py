@@ -22,7 +22,7 @@ MEASURE = """
 import json, re, sys
 from pathlib import Path
 from trainer_client.config.dataset_section import DatasetConfig
-from trainer_client.dataset import load_problems
+from trainer_client.problems import load_problems
 
 def resident():
     return int(re.search(r"VmRSS:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) * 1024

@@ -18,10 +18,10 @@ import torch
 from rich.console import Console
 
 from trainer_client.config.run_config import Config, make_config
-from trainer_client.dataset import Problem
 from trainer_client.demo import sums_task
 from trainer_client.episodes.episode_engine import EpisodeEngine
 from trainer_client.policy.policy import Policy, make_policy
+from trainer_client.problems import Problem
 from trainer_client.rollout import RolloutGroup, Sampling
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.rollout.turns import SampledTurn, TurnFeed, TurnRequest

@@ -29,9 +29,9 @@ from transformers import Qwen2Config, Qwen2ForCausalLM
 from tests.trainer_client.vllm_server import ENVIRONMENT, running_vllm
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.rollout_section import VllmConfig, VllmServerConfig
-from trainer_client.dataset import Problem
 from trainer_client.demo import sums_task
 from trainer_client.policy.policy import Policy, load_policy
+from trainer_client.problems import Problem
 from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.rollout.vllm import VllmEngine

@@ -32,10 +32,10 @@ import torch
 from trainer_client.config.loss_section import ImportanceConfig
 from trainer_client.config.run_config import Config, make_config
 from trainer_client.data_sets import load_data_sets
-from trainer_client.dataset import Problem
 from trainer_client.demo import sums_task
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.problem_mix import MixPosition, ProblemMix
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import ScoredGroups, open_scorer
 from trainer_client.rollout import Rollout, RolloutGroup, Sampling
 from trainer_client.rollout.group_requests import AskGroup, DatedGroup

@@ -32,7 +32,7 @@ from ray import serve
 
 from benchmarks._ray_fleet import actors, start_ray
 from benchmarks.fleet_simulation import cpu_seconds
-from reward_verifier.protocol import CompletionGroup
+from reward_verifier.completion_group import CompletionGroup
 from tests.shared_data import Row, read_shared_data
 from verifier_adapters.ray import verifier_at
 from verifier_service.fleet.application import fleet_of

@@ -19,13 +19,14 @@ RUN /build/tools/bin/pip install --require-hashes --only-binary :all: \
         --requirement docker/requirements/build.txt
 RUN /build/tools/bin/pip wheel --wheel-dir /build/wheels --require-hashes --only-binary :all: \
         --no-deps --requirement docker/requirements/service.txt
+# Neither the trainer nor the adapters: the service imports nothing of them.
 COPY pyproject.toml README.md LICENSE ./
 COPY reward_verifier reward_verifier
 COPY verifier_service verifier_service
-COPY trainer_client trainer_client
 RUN /build/tools/bin/pip wheel --wheel-dir /build/wheels --no-deps --no-build-isolation . \
     && /build/tools/bin/pip --python /opt/verifier/bin/python install \
         --no-index --find-links /build/wheels 'reward-verifier[service]' \
+    && rm /opt/verifier/bin/trainer-client \
     && find /opt/verifier/lib/python*/site-packages/sympy -type d -name tests -prune -exec rm -r {} +
 # The Python packages of the image, as CycloneDX lists them.
 RUN /build/tools/bin/cyclonedx-py environment --spec-version 1.6 --output-format JSON \

@@ -9,6 +9,7 @@ without input or output, which requests to send and how long to wait; `verdict` 
 
 from typing import TYPE_CHECKING, Any
 
+from reward_verifier.completion_group import CompletionGroup
 from reward_verifier.errors import (
     NoReward,
     VerifierError,
@@ -19,7 +20,6 @@ from reward_verifier.errors import (
 )
 from reward_verifier.execution import ExecutionResult
 from reward_verifier.playground import playground_link
-from reward_verifier.protocol import CompletionGroup
 from reward_verifier.verdict import Outcome, ScoredCompletion, Verdict
 
 if TYPE_CHECKING:

@@ -14,15 +14,10 @@ from typing import Any, Generic, TypeVar
 import httpx
 
 from reward_verifier.errors import VerifierNonsense, VerifierUnauthorized
-from reward_verifier.protocol import (
-    Conversation,
-    NoResponse,
-    Request,
-    Response,
-    ServiceAccess,
-)
+from reward_verifier.protocol import Conversation, NoResponse, Request, Response
 from reward_verifier.request_content import request_content
 from reward_verifier.retries import Wait
+from reward_verifier.service_access import ServiceAccess
 from reward_verifier.streaming import GroupScores, Line, StreamedConversation
 
 Step = TypeVar("Step")

@@ -17,13 +17,13 @@ from reward_verifier.protocol import (
     Conversation,
     Request,
     Response,
-    ServiceAccess,
     ask,
     excerpt_of,
     raise_unless_accepted,
     usable,
 )
 from reward_verifier.retries import Attempts
+from reward_verifier.service_access import ServiceAccess
 
 RAN, FAILED = "ran", "failed"
 SESSION_LOST = "session_lost"

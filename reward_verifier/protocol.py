@@ -9,14 +9,11 @@ older client works with a newer service.
 from __future__ import annotations
 
 import json
-import os
-import re
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
+from reward_verifier.completion_group import CompletionGroup
 from reward_verifier.deadline import deadline_seconds
 from reward_verifier.errors import (
     VerifierNonsense,
@@ -25,16 +22,11 @@ from reward_verifier.errors import (
     VerifierUnavailable,
 )
 from reward_verifier.retries import RETRIED_STATUSES, Attempts, Wait, read_retry_after
+from reward_verifier.service_access import ServiceAccess
 from reward_verifier.verdict import ScoredCompletion, read_groups
 
 T = TypeVar("T")
 
-KEY_VARIABLE = "REWARD_VERIFIER_API_KEY"
-_LOOPBACK = re.compile(r"127(\.\d{1,3}){3}")
-"""An IPv4 address of a machine's own, such as 127.0.0.1."""
-MAX_FAILED_ATTEMPTS = 3
-"""Requests for one `failed` verdict. A worker that died is replaced at once, so a verdict that
-fails again is most likely that of a text that ends every worker."""
 UNKNOWN_ROUTE_STATUSES = (404, 405)
 """Statuses that no verifier service gives to the requests of a client."""
 OVERLOADED_STATUSES = (429, 503)
@@ -45,185 +37,6 @@ MAX_SHOWN_OF_OTHERS = 40
 """Longest beginning of a page of another server that an error quotes."""
 MAX_EXCERPT_CHARACTERS = 200
 """Longest beginning of a body that an error quotes."""
-
-
-@dataclass(frozen=True)
-class ServiceAccess:
-    """How to reach a service, and how hard to try.
-
-    Args:
-        url: address of the service.
-        url_setting: the setting that holds the address; error messages name it.
-        timeout_seconds: time limit of one attempt.
-        max_attempts: attempts of one conversation's request, the first included.
-        backoff_seconds: wait before the second attempt; it doubles for each further one.
-        api_key: bearer token, without the white space around it; None: the environment's
-            REWARD_VERIFIER_API_KEY, if it is set.
-        max_failed_attempts: attempts after which a `failed` verdict stays one.
-    """
-
-    url: str
-    url_setting: str
-    timeout_seconds: float
-    max_attempts: int
-    backoff_seconds: float
-    api_key: str | None = None
-    max_failed_attempts: int = MAX_FAILED_ATTEMPTS
-
-    @property
-    def is_on_this_machine(self) -> bool:
-        """Whether the address is a loopback's, or the one that reaches any of the machine's own."""
-        host = urlsplit(self.url).hostname or ""
-        return host in ("localhost", "::1", "0.0.0.0", "::") or bool(_LOOPBACK.fullmatch(host))
-
-    @property
-    def proxy_advice(self) -> str:
-        """The sentence on a proxy of the environment; empty where requests take no proxy."""
-        address = urlsplit(self.url)
-        proxies = getproxies()
-        proxy = proxies.get(address.scheme) or proxies.get("all")
-        host = address.hostname or ""
-        if not proxy or self.is_on_this_machine or proxy_bypass(host):
-            return ""
-        return (
-            f" Requests go through a proxy of the environment ({address.scheme}_proxy or "
-            f"all_proxy); NO_PROXY={host} asks directly."
-        )
-
-    @property
-    def key(self) -> str | None:
-        """The bearer token to send; raises VerifierUnauthorized where no header can hold it."""
-        key = self._given_key or os.environ.get(KEY_VARIABLE, "").strip()
-        if key.isascii() and key.isprintable():
-            return key or None
-        raise VerifierUnauthorized(
-            f"The API key in the {self._key_place} has a character that no key has: only "
-            "printable ASCII can be sent. Give it as new-key prints it"
-        )
-
-    @property
-    def _given_key(self) -> str:
-        return (self.api_key or "").strip()
-
-    @property
-    def _key_place(self) -> str:
-        return "argument api_key" if self._given_key else f"environment's {KEY_VARIABLE}"
-
-    def attempts(self) -> Attempts:
-        """The attempts of a new conversation."""
-        return Attempts(self.max_attempts, self.backoff_seconds)
-
-    @property
-    def key_advice(self) -> str:
-        """The sentence for a person whose key was refused."""
-        if not self.key:
-            return f"No key was sent: set {KEY_VARIABLE}, or give api_key in Python"
-        surplus = ", without 'Bearer '" if self.key.lower().startswith("bearer ") else ""
-        return (
-            f"The key that was sent is the {self._key_place}; it must be what new-key prints"
-            f"{surplus}"
-        )
-
-
-@dataclass(frozen=True)
-class CompletionGroup:
-    """Completions of one problem, in the form of the wire.
-
-    A batch may mix mathematics, programs and other kinds: each group may name its own verifiers.
-    """
-
-    completions: Sequence[Any]
-    """Each a text, a list of chat messages, or an object with `text` and lengths.
-
-    The content of a message may be a list of parts of type text, which are joined."""
-    reference: Mapping[str, Any]
-    prompt: str | None = None
-    verifiers: Sequence[str | Mapping[str, Any]] | None = None
-    """Verifiers for this group, instead of those of the request; a type alone may be a text."""
-    profile: str | None = None
-    """Name of a list of verifiers for this group, instead."""
-    reference_format: str | None = None
-    """Format of a reference that is a row as its data set ships it, or `auto`."""
-
-    def __post_init__(self) -> None:
-        """Raise TypeError for what would be taken apart into characters or keys.
-
-        Raise ValueError where both verifiers and a profile are given.
-        """
-        if self.verifiers is not None and self.profile is not None:
-            raise ValueError("give either `profile` or `verifiers` of a group, not both")
-        if isinstance(self.verifiers, str | bytes | Mapping):
-            raise TypeError("verifiers: expected a list of verifiers, found one")
-        if isinstance(self.completions, str | bytes | Mapping):
-            kind = type(self.completions).__name__
-            raise TypeError(f"completions: expected a list of completions, found one {kind}")
-        if not isinstance(self.reference, Mapping):
-            raise TypeError(
-                'reference: expected an object such as {"answer": "4"}, found '
-                f"{type(self.reference).__name__}"
-            )
-
-    @property
-    def wire(self) -> dict[str, Any]:
-        """The group in a request's body."""
-        prompt = {} if self.prompt is None else {"prompt": self.prompt}
-        completions = [_wire_completion(one) for one in self.completions]
-        return {
-            **prompt,
-            **self.selection,
-            "reference": self.reference,
-            **self._format,
-            "completions": completions,
-        }
-
-    @property
-    def _format(self) -> dict[str, Any]:
-        return {} if self.reference_format is None else {"reference_format": self.reference_format}
-
-    @property
-    def selection(self) -> dict[str, Any]:
-        """The part of the group that names its own verifiers; empty where it has none."""
-        if self.profile is not None:
-            return {"profile": self.profile}
-        if self.verifiers is None:
-            return {}
-        return {"verifiers": wire_verifiers(self.verifiers)}
-
-
-def _wire_completion(completion: Any) -> Any:
-    """A completion in the form of the wire: each content of a chat is one text."""
-    if not isinstance(completion, list | tuple):
-        return completion
-    return [
-        {**message, "content": "".join(part["text"] for part in message["content"])}
-        if isinstance(message, Mapping) and _is_texts(message.get("content"))
-        else message
-        for message in completion
-    ]
-
-
-def _is_texts(content: Any) -> bool:
-    """Whether a message's content is a list of parts of type text: `[{"type": "text", ...}]`."""
-    return isinstance(content, list | tuple) and all(
-        isinstance(part, Mapping)
-        and part.get("type") == "text"
-        and isinstance(part.get("text"), str)
-        for part in content
-    )
-
-
-def row_reference(row: Mapping[str, Any], reference_format: str) -> dict[str, Any]:
-    """The `reference` for a row as its data set ships it, which the service reads.
-
-    >>> row_reference({"problem": "1 + 1", "solution": "2"}, "auto")
-    {'reference_row': {'problem': '1 + 1', 'solution': '2'}, 'reference_format': 'auto'}
-    """
-    return {"reference_row": dict(row), "reference_format": reference_format}
-
-
-def wire_verifiers(verifiers: Sequence[str | Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Verifiers in the form of the wire: a type alone becomes an object."""
-    return [{"type": one} if isinstance(one, str) else one for one in verifiers]
 
 
 @dataclass(frozen=True)

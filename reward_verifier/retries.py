@@ -1,10 +1,16 @@
-"""Retries: after which statuses another attempt is made, and after how long a wait."""
+"""Retries: after which statuses another attempt is made, and after how long a wait.
+
+`verifier.Verifier` has the number of attempts and the first wait.
+"""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
 
+MAX_FAILED_ATTEMPTS = 3
+"""Requests for one `failed` verdict. A worker that died is replaced at once, so a verdict that
+fails again is most likely that of a text that ends every worker."""
 MAX_BACKOFF_SECONDS = 30.0
 """Longest wait before an attempt, whether this side or the service's Retry-After asks for it."""
 RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504})

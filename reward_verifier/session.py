@@ -10,7 +10,7 @@ import httpx
 
 from reward_verifier.client import converse, converse_async
 from reward_verifier.execution import ExecutionResult, OpenedSession, call_session
-from reward_verifier.protocol import ServiceAccess
+from reward_verifier.service_access import ServiceAccess
 
 
 def call_of(

@@ -11,14 +11,13 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from reward_verifier.completion_group import CompletionGroup
 from reward_verifier.errors import VerifierNonsense, VerifierUnavailable
 from reward_verifier.protocol import (
-    CompletionGroup,
     NoResponse,
     Reply,
     Request,
     Response,
-    ServiceAccess,
     ask,
     check_complete,
     no_scores,
@@ -26,6 +25,7 @@ from reward_verifier.protocol import (
     unavailable,
 )
 from reward_verifier.retries import Attempts, Wait
+from reward_verifier.service_access import ServiceAccess
 from reward_verifier.verdict import ScoredCompletion, read_line
 
 CUT_OFF = NoResponse("the stream ended before its last line")

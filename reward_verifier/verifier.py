@@ -20,16 +20,12 @@ from reward_verifier.client import (
     converse_streaming,
     converse_streaming_async,
 )
+from reward_verifier.completion_group import CompletionGroup, wire_verifiers
 from reward_verifier.errors import VerifierRejected, VerifierUnavailable
 from reward_verifier.execution import ExecutionResult, end_session, execute, open_session
-from reward_verifier.protocol import (
-    CompletionGroup,
-    Conversation,
-    ServiceAccess,
-    score,
-    wire_verifiers,
-)
+from reward_verifier.protocol import Conversation, score
 from reward_verifier.request_content import UnsendableValue, require_sendable
+from reward_verifier.service_access import ServiceAccess
 from reward_verifier.session import AsyncSession, Session
 from reward_verifier.streaming import GroupScores, StreamedConversation, stream_scores
 from reward_verifier.verdict import ScoredCompletion

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trainer_client.config.data_sets import TrainingDatasetConfig
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.reward_sections import EvaluationConfig, RewardConfig, check_sources
 from trainer_client.config.run_config import Config
-from trainer_client.dataset import Problem, load_problems, require_enough
+from trainer_client.config.training_dataset import TrainingDatasetConfig
+from trainer_client.problems import Problem, load_problems, require_enough
 from trainer_client.reward.selection import ProblemReward, VerifierSelection, question_of
 from trainer_client.row_files import DatasetError
 

@@ -9,9 +9,9 @@ import torch
 
 from trainer_client.config.reward_sections import EvaluationConfig
 from trainer_client.config.rollout_section import RolloutConfig
-from trainer_client.dataset import Problem
 from trainer_client.errors import TrainerError
 from trainer_client.pass_at_k import pass_at_k
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import (
     ScoredGroup,
     Scorer,

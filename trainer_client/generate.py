@@ -10,12 +10,12 @@ from typing import Any
 import torch
 
 from reward_verifier.verdict import Verdicts
-from trainer_client.config.data_sets import TrainingDatasetConfig
 from trainer_client.config.reward_sections import RewardSource
 from trainer_client.config.run_config import Config, ConfigError
-from trainer_client.dataset import Problem, with_system_prompt
+from trainer_client.config.training_dataset import TrainingDatasetConfig
 from trainer_client.episodes.episode_engine import in_environment
 from trainer_client.policy.policy import load_policy
+from trainer_client.problems import Problem, with_system_prompt
 from trainer_client.reward.group_scoring import ScoredGroup, combined, open_scorer
 from trainer_client.reward.rewards import reward
 from trainer_client.reward.selection import ProblemReward, VerifierSelection, question_of
@@ -104,7 +104,7 @@ def reward_line(verdicts: Verdicts, sources: Sequence[RewardSource]) -> str:
     """The reward of a completion and each verdict with its reason: `1.1: accuracy 1 (equal), ...`.
 
     Raises:
-        KeyError: a source has no verdict.
+        TrainingError: a source has no verdict.
     """
     parts = [f"{name} {_four(verdict.score)} ({verdict.why})" for name, verdict in verdicts.items()]
     return f"{_four(reward(verdicts, sources))}: {', '.join(parts)}"

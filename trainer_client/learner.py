@@ -16,7 +16,6 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from trainer_client.config.loss_section import LossConfig
 from trainer_client.config.run_config import Config
-from trainer_client.dataset import Problem
 from trainer_client.episodes.episode_engine import in_environment
 from trainer_client.policy.lora import base_model, causal_model, has_adapter
 from trainer_client.policy.memory_savers import offloaded
@@ -27,6 +26,7 @@ from trainer_client.policy.saver_checks import compile_layers, packing_error, re
 from trainer_client.policy.sharding import shard
 from trainer_client.policy.teacher import load_teacher
 from trainer_client.problem_mix import MixPosition
+from trainer_client.problems import Problem
 from trainer_client.processes import Processes
 from trainer_client.rollout import RolloutEngine
 from trainer_client.rollout.engines import open_engine

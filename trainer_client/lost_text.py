@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from trainer_client.dataset import Problem
+from trainer_client.problems import Problem
 
 MAX_SHOWN_CHARACTERS = 60
 NUM_TRIED = 2000

@@ -8,8 +8,8 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from trainer_client.data_sets import DataSet, require_enough_of_each
-from trainer_client.dataset import Problem
 from trainer_client.problem_order import ProblemOrder
+from trainer_client.problems import Problem
 from trainer_client.row_files import DatasetError
 from trainer_client.solve_rates import MeasuredSolveRates
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 import torch
 
-from trainer_client.dataset import Problem
+from trainer_client.problems import Problem
 
 
 class ProblemOrder:

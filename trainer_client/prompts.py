@@ -11,12 +11,12 @@ from transformers import AutoConfig, PretrainedConfig, PreTrainedTokenizerBase
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.dataset import Problem
 from trainer_client.errors import not_loaded
 from trainer_client.given_objects import is_given
 from trainer_client.lost_text import lost_text_warnings, tried_problems
 from trainer_client.policy.chat import chat_ids, load_tokenizer
 from trainer_client.policy.given_policy import given_policy
+from trainer_client.problems import Problem
 from trainer_client.prompt_room import no_room_warnings
 from trainer_client.row_files import DatasetError
 from trainer_client.run.console import say

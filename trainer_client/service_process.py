@@ -19,6 +19,8 @@ START_SECONDS = 120.0
 PR_SET_PDEATHSIG = 1
 """See prctl(2)."""
 _LIBC = ctypes.CDLL(None)
+# The message of a service that listens: `running on http://127.0.0.1:8080 (CTRL+C ends it)`.
+URL_IN_LOG = re.compile(r"running on (http://\S+)")
 STOP_SECONDS = 30.0
 """Time for the service to end after SIGTERM; longer than its `VERIFIER_DRAIN_SECONDS`."""
 
@@ -69,7 +71,7 @@ def end_with_parent() -> None:
 def _wait_for_url(process: subprocess.Popen[bytes], log: Path) -> str:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
-        found = re.search(r"running on (http://\S+)", log.read_text())
+        found = URL_IN_LOG.search(log.read_text())
         if found:
             return found[1]
         if process.poll() is not None:

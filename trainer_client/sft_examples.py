@@ -12,8 +12,8 @@ from typing import Any
 
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.sft_section import SftConfig
-from trainer_client.dataset import chat_messages, messages_of, read_rows, with_system_prompt
 from trainer_client.policy.policy import Policy
+from trainer_client.problems import chat_messages, messages_of, read_rows, with_system_prompt
 from trainer_client.row_files import DatasetError
 from trainer_client.rows import Rows, load_rows
 

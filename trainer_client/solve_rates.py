@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trainer_client.config.data_sets import TrainingDatasetConfig
-from trainer_client.dataset import Problem
+from trainer_client.config.training_dataset import TrainingDatasetConfig
+from trainer_client.problems import Problem
 
 if TYPE_CHECKING:
     from trainer_client.run.rollout_log import SolveRate

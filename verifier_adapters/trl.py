@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from reward_verifier.protocol import row_reference
+from reward_verifier.completion_group import row_reference
 from verifier_adapters.client import Completion, Judgement, Verifier, verifier_given
 from verifier_adapters.reference import (
     is_missing,

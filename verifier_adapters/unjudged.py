@@ -1,4 +1,7 @@
-"""The warning about a call without any reward."""
+"""The warning about a call without any reward.
+
+Each adapter says in its own file what its framework gets for a completion without a reward.
+"""
 
 from __future__ import annotations
 

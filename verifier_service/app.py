@@ -16,14 +16,15 @@ from verifier_service.engine.admission import Admission
 from verifier_service.engine.scheduler import CountedPool, Scheduler
 from verifier_service.executions import routes as executions
 from verifier_service.http import page
+from verifier_service.http import routes as http
 from verifier_service.http.api_keys import KeyRing
 from verifier_service.http.call_context import CallContext
 from verifier_service.http.drain import Drain
 from verifier_service.http.error_handlers import install_error_handlers
 from verifier_service.http.intake import BodyDoor
 from verifier_service.http.metrics import Metrics
+from verifier_service.http.promised_errors import with_own_validation_errors
 from verifier_service.http.request_id import REQUEST_ID_HEADER
-from verifier_service.http.routes import ShortWay, router
 from verifier_service.http.service import Service, install_service
 from verifier_service.http.traces import Traces
 from verifier_service.http.unread_body import CloseUnread
@@ -50,10 +51,10 @@ StartPools = Callable[[EngineSettings, AsyncExitStack], Awaitable[Mapping[str, C
 
 def create_app(
     settings: Settings,
+    *,
     drain: Drain | None = None,
     metrics: Metrics | None = None,
     traces: Traces | None = None,
-    *,
     start: StartPools = start_pools,
     replica: str | None = None,
 ) -> FastAPI:
@@ -96,14 +97,9 @@ def create_app(
         docs_url=None,  # its scripts come from elsewhere; `http.page` has a reference of its own
         redoc_url=None,
     )
-    app.include_router(page.router)
-    app.include_router(router)
-    app.include_router(executions.router)
-    app.include_router(sessions.router)
-    app.include_router(openenv.router)
-    app.include_router(e2b.router)
-    for protocol in settings.compat:
-        app.include_router(ROUTERS[protocol])
+    own = (page, http, executions, sessions, openenv, e2b)
+    for router in (*(one.router for one in own), *(ROUTERS[name] for name in settings.compat)):
+        app.include_router(router)
     install_error_handlers(app)
     _add_layers(app, settings, drain, metrics, traces)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
@@ -114,7 +110,7 @@ def _add_layers(
     app: FastAPI, settings: Settings, drain: Drain, metrics: Metrics, traces: Traces | None
 ) -> None:
     """Surround the routes with what every call passes through, the innermost layer first."""
-    app.add_middleware(ShortWay)
+    app.add_middleware(http.ShortWay)
     app.add_middleware(
         BodyDoor,
         max_bytes=settings.max_body_bytes,
@@ -198,7 +194,7 @@ async def _started_service(
 def _openapi(app: FastAPI) -> dict[str, Any]:
     """FastAPI's document with the schema of a request, which our own parser hides from FastAPI."""
     if app.openapi_schema is None:
-        schema = FastAPI.openapi(app)
+        schema = with_own_validation_errors(FastAPI.openapi(app))
         request = ScoreRequest.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas = schema["components"]["schemas"]
         schemas |= request.pop("$defs", {})

@@ -1,4 +1,4 @@
-"""Output of commands beside their results: a progress bar, the last line of a failure, examples."""
+"""The parts of commands: input that cannot be used, a progress bar, the last line of a failure."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ import typer
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+
+class BadInput(ValueError):
+    """A file or an option of a command cannot be used; the message says what to do."""
 
 
 def example(command: str) -> str:

@@ -35,7 +35,7 @@ class RequestError(Exception):
     """
 
     kind: str
-    """The error's `type` on the wire."""
+    """The error's `type` on the wire, `cause` in the metrics, and `error` in the log."""
 
     def __init__(self, message: str, *, details: Details | None = None) -> None:
         super().__init__(message)
@@ -89,13 +89,13 @@ class TryLater(RequestError):
     """A request that may succeed later.
 
     Args:
-        cause: the reason for now; the message adds the advice.
+        why: the reason for now; the message adds the advice.
         details: facts for programs.
     """
 
-    def __init__(self, cause: str, *, details: Details | None = None) -> None:
-        super().__init__(f"{cause}; try again later", details=details)
-        self.cause = cause
+    def __init__(self, why: str, *, details: Details | None = None) -> None:
+        super().__init__(f"{why}; try again later", details=details)
+        self.why = why
 
 
 class QueueFull(TryLater):
@@ -108,14 +108,14 @@ class KeyLimitReached(QueueFull):
     """An API key has used up what it may have now.
 
     Args:
-        cause: the limit.
+        why: the limit that is met.
         retry_after_seconds: time after which another attempt may succeed.
     """
 
     kind = "key_limit"
 
-    def __init__(self, cause: str, *, retry_after_seconds: int) -> None:
-        super().__init__(cause)
+    def __init__(self, why: str, *, retry_after_seconds: int) -> None:
+        super().__init__(why)
         self.retry_after_seconds = retry_after_seconds
 
 
@@ -126,7 +126,7 @@ class RequestFailed(TryLater):
 
 
 class VerdictFailed(TryLater):
-    """A completion could not be judged this time, and its protocol has no word for that."""
+    """A completion could not be judged this time, and its protocol has no `failed` verdict."""
 
     kind = "not_judged"
 

@@ -11,6 +11,9 @@ from typing import Any, Literal
 from verifier_service.current_call import request_id
 
 LogFormat = Literal["text", "json"]
+LISTENING = "running on http://%s:%d (CTRL+C ends it)"
+"""Message about a host and a port at which calls are answered from now on. Whoever starts a service
+at any free port, as the trainer's demonstration does, finds the address in it."""
 
 
 class CallFilter(logging.Filter):

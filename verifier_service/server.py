@@ -23,7 +23,7 @@ from verifier_service.http.drain import Drain
 from verifier_service.http.hosts_and_origins import is_loopback
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.traces import start_traces
-from verifier_service.logs import log_config
+from verifier_service.logs import LISTENING, log_config
 from verifier_service.settings import Settings, unknown_variables
 from verifier_service.verifiers import PLUGINS
 
@@ -76,7 +76,7 @@ def serve(settings: Settings) -> None:
     metrics = Metrics()
     logging.config.dictConfig(log_config(settings.log_level, settings.log_format))
     log.info("verifier-service %s", verifier_service.__version__)
-    app = create_app(settings, drain, metrics, start_traces(os.environ))
+    app = create_app(settings, drain=drain, metrics=metrics, traces=start_traces(os.environ))
     config = http_config(app, settings, metrics)
     if unknown:
         log.warning(UNKNOWN, ", ".join(unknown))
@@ -207,11 +207,7 @@ class _DrainingServer(uvicorn.Server):
         await super().startup(sockets)
         for listener in sockets or ():
             host, port = listener.getsockname()[:2]
-            log.info(
-                "running on http://%s:%d (CTRL+C ends it)",
-                f"[{host}]" if ":" in host else host,
-                port,
-            )
+            log.info(LISTENING, f"[{host}]" if ":" in host else host, port)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Start to drain at the first signal; end at the second."""

@@ -58,16 +58,19 @@ class EngineSettings(JudgeSettings, LeanSettings):
     """programs that run at the same time; up to eight times as many are under way, which loop or
     sleep, as far as there is 1 GiB of memory for each; default: the usable CPU cores"""
     unsafe_code_without: Annotated[tuple[Layer, ...], NoDecode] = ()
-    """layers that the sandbox of programs may lack, separated by commas, of: namespaces, root,
-    user, rlimits, capabilities, no_new_privs, landlock, seccomp; default: none"""
+    """layers that the sandbox of programs may lack, see docs/security.md, separated by commas, of:
+    namespaces, root, user, rlimits, capabilities, no_new_privs, landlock, seccomp; default: none"""
     enabled: Annotated[tuple[str, ...], NoDecode] = tuple(VERIFIERS)
-    """verifiers to serve, separated by commas; default: all"""
+    """verifiers that judge, separated by commas; default: all"""
     profiles: Path | None = None
-    """YAML file with more profiles, lists of verifiers by name; default: only the shipped ones"""
+    """YAML file with more profiles, lists of verifiers by name, see docs/configuration.md; default:
+    only the shipped ones"""
     item_cpu_seconds: Annotated[float, Field(gt=0)] = 2.0
-    """CPU seconds that judging one completion may take"""
+    """CPU seconds that judging one completion may take; beyond them it is `too_slow`, with score 0
+    or that of a wrong completion where it is less"""
     item_memory_bytes: Annotated[int, Field(ge=256 * 2**20)] = 2**30
-    """bytes of memory that judging one completion may take, with the worker's own memory"""
+    """bytes of memory that judging one completion may take, with the worker's own memory; beyond
+    them it is `too_large`, score 0"""
     max_cached_verdicts: Annotated[int, Field(ge=0)] = 65_536
     """verdicts kept for later requests; 0 keeps none"""
 
@@ -108,7 +111,8 @@ class Settings(EngineSettings):
     log_format: LogFormat = "text"
     """format of a line of the log; json: an object"""
     api_key_hashes: Annotated[tuple[str, ...], NoDecode] = ()
-    """hashes of API keys, separated by commas, see `verifier-service new-key`; default: no key"""
+    """hashes of API keys, as `verifier-service new-key` prints them, separated by commas; default:
+    no key"""
     api_key_hashes_file: Path | None = None
     """file with more hashes, one in each line; # begins a comment"""
     api_keys_file: Path | None = None
@@ -118,22 +122,25 @@ class Settings(EngineSettings):
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = ()
     """names, beside addresses and localhost, under which the service may be asked, separated by
     commas; *.example.com: all names below; *: every name; default: with API keys every name,
-    without any the host and, where others reach it, the machine's own name"""
+    without any the host and, where others reach it, the machine's own name, see docs/deploy.md"""
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = ()
     """origins of web pages that may ask the service, separated by commas, such as
     https://app.example.com; *: all; default: only pages of the service itself"""
     max_connections: Annotated[int, Field(gt=0)] = 4096
-    """most open connections; one beyond them gets 503"""
+    """most open connections; one beyond them gets 503; half of the files that the service may open
+    is the bound where that is less"""
     compat: Annotated[tuple[str, ...], NoDecode] = PROTOCOLS
     """protocols of other frameworks to speak, separated by commas; empty: none; default: all"""
     max_body_bytes: Annotated[int, Field(gt=0)] = 64 * 2**20
     """largest request body in bytes, before and after decompression; a larger one gets 413"""
     body_seconds: Annotated[float, Field(gt=0)] = 60.0
-    """longest time that a request body may take to arrive; a slower one gets 408"""
+    """longest time that a request body may take to arrive; a slower one gets 408, and its
+    connection is closed"""
     max_completions: Annotated[int, Field(gt=0)] = 65_536
     """most completions in one request; a request with more gets 413"""
     max_sessions: Annotated[int, Field(ge=0)] = 256
-    """most open sessions; one beyond them gets 503; 0: none"""
+    """most open sessions, see docs/execute.md; one beyond them gets 503; an idle one takes 6 to 9
+    MiB and eight open files; 0: none"""
     max_sessions_bytes: Annotated[int | None, Field(ge=2**26)] = None
     """most memory of all sessions together, in bytes; one opened beyond it gets 503, and where open
     ones grow beyond it the largest is ended; default: half of the machine's or container's"""
@@ -143,11 +150,13 @@ class Settings(EngineSettings):
     """most bytes of bodies, and of responses until they are read; a request beyond it gets 503;
     responses to accepted requests may take as many bytes again"""
     max_deadline_seconds: Annotated[float, Field(gt=0)] = 600.0
-    """longest time that a request may take; also the default of `deadline_seconds`"""
+    """longest time that a request may take; a longer `deadline_seconds` is lowered to it, which is
+    also its default"""
     drain_seconds: Annotated[float, Field(ge=0)] = 25.0
     """longest time that calls under way may take to end after SIGTERM"""
     store: Path | None = None
-    """folder that keeps every verdict, in Parquet files; default: none are kept"""
+    """folder that keeps every verdict, in Parquet files, see docs/store.md; default: none are
+    kept"""
     store_texts: StoredTexts = "hashes"
     """form in which the store keeps completions and references; text: also what was written"""
     store_max_bytes: Annotated[int, Field(gt=0)] = 10 * 2**30

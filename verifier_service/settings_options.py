@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import typer
 from pydantic import ValidationError
@@ -63,29 +63,36 @@ def _own_first(model: type[SettingsType]) -> list[str]:
 
 
 def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
-    meaning = field.description or ""
+    meaning = " ".join((field.description or "").split())
     if "default: " not in meaning and field.default not in (None, False):
         meaning += f"; default: {field.default}"
     if field.annotation is bool:
         flag = typer.Option(f"--{name.replace('_', '-')}", help=meaning, show_default=False)
         annotation: Any = Annotated[bool | None, flag]
     else:
-        metavar = _metavar(field.annotation)
-        option = typer.Option(help=meaning, metavar=metavar, show_default=False)
+        option = typer.Option(help=meaning, metavar=metavar(field.annotation), show_default=False)
         annotation = Annotated[str | None, option]
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
     )
 
 
-def _metavar(annotation: Any) -> str:
+def metavar(annotation: Any) -> str:
+    """The placeholder of an option's value in the help, by the type of the value.
+
+    >>> metavar(int), metavar(Literal["csv", "jsonl"]), metavar(Annotated[str | None, "a note"])
+    ('N', 'csv|jsonl', 'TEXT')
+    """
+    if get_origin(annotation) is Annotated:
+        return metavar(get_args(annotation)[0])
     if get_origin(annotation) is Literal:
         return "|".join(map(str, get_args(annotation)))
     if "Path" in str(annotation):
         return "PATH"
     kinds = [one for one in get_args(annotation) if one is not type(None)]
-    if get_origin(annotation) is UnionType and len(kinds) == 1:  # a setting that may be absent
-        return _metavar(kinds[0])
+    # A setting that may be absent.
+    if get_origin(annotation) in (Union, UnionType) and len(kinds) == 1:
+        return metavar(kinds[0])
     return METAVARS.get(get_origin(annotation) or annotation, "TEXT")
 
 

@@ -20,9 +20,9 @@ from benchmarks.step.phases import Phases, tell
 from benchmarks.step.task import VERIFIERS, StepTask
 from trainer_client.config.run_config import Config, make_config
 from trainer_client.data_sets import load_data_sets
-from trainer_client.dataset import Problem
 from trainer_client.learner import make_learner, start_position
 from trainer_client.problem_mix import ProblemMix
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
 from trainer_client.rollout.group_sampler import GroupSampler

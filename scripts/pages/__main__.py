@@ -17,7 +17,8 @@ import typer
 
 from scripts.pages.api import api_page
 from scripts.pages.cli import cli_page
-from scripts.pages.settings import settings_page
+from scripts.pages.service_settings import service_settings_page
+from scripts.pages.training_settings import training_settings_page
 from scripts.pages.verifiers import SHOWN, verifiers_page
 from trainer_client.cli import app as trainer_client
 from trainer_client.config.run_config import Config
@@ -48,7 +49,8 @@ def pages_of_schemas() -> dict[str, str]:
     document = json.loads((DOCS / "openapi.json").read_text())
     return {
         "api.md": api_page(document),
-        "settings.md": settings_page(Config.model_json_schema()),
+        "service-settings.md": service_settings_page(make_app()),
+        "training-settings.md": training_settings_page(Config.model_json_schema()),
     }
 
 

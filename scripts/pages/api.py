@@ -96,7 +96,7 @@ def _operation(method: str, path: str, operation: dict[str, Any], links: _Links)
 
 
 def _responses(responses: dict[str, Any], links: _Links) -> Iterator[tuple[str, str, str]]:
-    for status, response in responses.items():
+    for status, response in sorted(responses.items()):
         meaning = response["description"]
         yield (
             status,

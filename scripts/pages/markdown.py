@@ -21,20 +21,27 @@ def page(*parts: str) -> str:
 def prose(text: str) -> str:
     """A text in one line whose signs mean themselves, except backquotes around code."""
     parts = " ".join(text.split()).split("`")
-    return "`".join(
-        part.replace("|", r"\|") if place % 2 else SIGN.sub(r"\\\1", part).replace("<", "&lt;")
+    return "".join(
+        code(part) if place % 2 else SIGN.sub(r"\\\1", part).replace("<", "&lt;")
         for place, part in enumerate(parts)
     )
 
 
 def code(text: str) -> str:
-    """A name or a command."""
-    return f"`{text}`"
+    r"""A name or a command, for the cell of a table too.
+
+    There GitHub ends a cell at a `|` between backquotes, and Python-Markdown shows the backslash
+    of `\|`.
+    """
+    if "|" not in text:
+        return f"`{text}`"
+    plain = SIGN.sub(r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;"))
+    return "<code>" + plain.replace(r"\|", "&#124;") + "</code>"
 
 
 def value(found: Any) -> str:
     """A value as it stands in a request, for the cell of a table too."""
-    return code(json.dumps(found, ensure_ascii=False).replace("|", r"\|"))
+    return code(json.dumps(found, ensure_ascii=False))
 
 
 def session(command: str, output: str) -> str:

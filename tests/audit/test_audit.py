@@ -26,7 +26,7 @@ from verifier_service.audit.scored_rows import ScoredRow, SourceVerdict, main_so
 from verifier_service.audit.second_opinions import Opinions
 from verifier_service.audit.suspicions import DoubtedRow, Suspicion, SuspicionKind, doubted_rows
 from verifier_service.cli import run
-from verifier_service.inspection.sources import BadSource
+from verifier_service.console import BadInput
 from verifier_service.verdict_store.records import StoredVerifier
 from verifier_service.verdict_store.stored_files import write_file
 
@@ -213,9 +213,9 @@ def write_lines(path: Path, *rows: dict[str, Any]) -> Path:
 @pytest.mark.parametrize("name", ["runs/frist", "frist.jsonl"])
 def test_a_name_of_nothing_here_is_not_looked_for_on_the_hub(tmp_path: Path, name: str) -> None:
     missing = tmp_path / name
-    with pytest.raises(BadSource, match=rf"{missing}: no such file or folder"):
+    with pytest.raises(BadInput, match=rf"{missing}: no such file or folder"):
         read_scored(missing)
-    with pytest.raises(BadSource, match=rf"{missing}: no such file or folder"):
+    with pytest.raises(BadInput, match=rf"{missing}: no such file or folder"):
         read_scored(write_lines(tmp_path / "scored.jsonl", {}), missing)
 
 
@@ -304,7 +304,7 @@ HASHES = record(completion("2", RIGHT, keep=False), reference=None)
 
 
 def test_a_store_of_hashes_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="VERIFIER_STORE_TEXTS=text"):
+    with pytest.raises(BadInput, match="VERIFIER_STORE_TEXTS=text"):
         read_scored(write_store(tmp_path, HASHES))
 
 
@@ -318,18 +318,18 @@ def test_a_result_of_score_is_read_with_its_rows(tmp_path: Path) -> None:
     verdicts = [{"verdicts": {"accuracy": {"score": score, "reason": "x"}}} for score in (1, 0)]
     result = write_lines(tmp_path / "s.jsonl", {"index": 0, "completions": verdicts})
     assert [row.is_accepted("accuracy") for row in read_scored(result, rows)] == [True, False]
-    with pytest.raises(BadSource, match="of `verifier-service score` also --rows"):
+    with pytest.raises(BadInput, match="of `verifier-service score` also --rows"):
         read_scored(result)
     longer = write_lines(tmp_path / "o.jsonl", {"answer": "2", "completions": ["2"]})
-    with pytest.raises(BadSource, match="row 1 differs"):
+    with pytest.raises(BadInput, match="row 1 differs"):
         read_scored(result, longer)
 
 
 def test_a_source_is_named_where_several_may_be_meant() -> None:
     row = ScoredRow(0, "", (), "x", {"a": SourceVerdict(1), "b": SourceVerdict(1)}, ())
-    with pytest.raises(BadSource, match=r"--source: name one of \['a', 'b'\]"):
+    with pytest.raises(BadInput, match=r"--source: name one of \['a', 'b'\]"):
         main_source([row], None)
-    with pytest.raises(BadSource, match="no scores of 'c'"):
+    with pytest.raises(BadInput, match="no scores of 'c'"):
         main_source([row], "c")
 
 
@@ -444,6 +444,18 @@ def test_a_page_that_cannot_be_written_is_told_before_anything_is_judged(
         run(["audit", str(tmp_path / "rows.jsonl"), "--report", str(folder / "page.html")])
     assert ended.value.code == 2
     assert f"{folder}: no such folder to write page.html in" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("read", ["scores.jsonl", "rows.jsonl"])
+def test_a_file_that_is_read_is_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], read: str
+) -> None:
+    scores = write_lines(tmp_path / "scores.jsonl", {"row": 1})
+    rows = write_lines(tmp_path / "rows.jsonl", {"completion": "4", "answer": "4"})
+    audit(scores, "--rows", str(rows), "--out", str(tmp_path / read), status=2)
+    assert (
+        f"{read} is read by this command: choose another file to write" in capsys.readouterr().err
+    )
 
 
 TOLERANT = '{"type":"accuracy","tolerance":0.01}'

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from trainer_client.dataset import Problem
 from trainer_client.demo.demo_task import LYING_TOOLS, TOOLS, DemoTask
 from trainer_client.demo.lying_tool import LyingTool
 from trainer_client.demo.run_demo import run_demo, write_grpo_config
 from trainer_client.demo.tools_task import CALL_CLOSING, CALL_OPENING, make_tokenizer, write_data
+from trainer_client.problems import Problem
 
 
 def rows(path: Path) -> list[dict[str, Any]]:

@@ -176,7 +176,7 @@ def test_every_command_is_documented(command: str) -> None:
 
 @pytest.mark.parametrize("name", Settings.model_fields)
 def test_every_setting_of_the_service_is_documented(name: str) -> None:
-    assert f"VERIFIER_{name.upper()}" in PAGES["docs/configuration.md"]
+    assert f"`VERIFIER_{name.upper()}`" in PAGES["docs/service-settings.md"]
 
 
 @pytest.mark.parametrize(

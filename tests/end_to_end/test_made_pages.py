@@ -12,7 +12,7 @@ from scripts.pages.cli import program_section
 from scripts.pages.markdown import prose
 
 
-@pytest.mark.parametrize("name", ["api.md", "settings.md"])
+@pytest.mark.parametrize("name", ["api.md", "service-settings.md", "training-settings.md"])
 def test_a_page_of_a_schema_is_current(name: str) -> None:
     """`.venv/bin/python -m scripts.pages` makes it so."""
     assert Path(DOCS, name).read_text() == pages_of_schemas()[name]
@@ -54,6 +54,7 @@ def test_a_default_stands_in_its_own_column_of_the_commands() -> None:
         ("<think> and `<think>`", "&lt;think> and `<think>`"),
         ("n * m, [1, 2], a | b", r"n \* m, \[1, 2\], a \| b"),
         ("max_penalty and _private", r"max_penalty and \_private"),
+        ("`csv|jsonl`", "<code>csv&#124;jsonl</code>"),
     ],
 )
 def test_signs_in_a_text_mean_themselves(text: str, expected: str) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from examples import ray_rewards
+from reward_verifier.completion_group import CompletionGroup
 from reward_verifier.errors import VerifierRejected, VerifierUnavailable
-from reward_verifier.protocol import CompletionGroup
 from reward_verifier.verifier import Verifier
 from tests.fleet.cluster import APPLICATION
 from verifier_adapters import skyrl_gym, verl

@@ -22,9 +22,9 @@ from tests.interop.peer import peer
 from tests.trainer_client.episode_runs import Scripted
 from tests.trainer_client.runs import plain_sampling
 from trainer_client.config.run_config import make_config
-from trainer_client.dataset import Problem
 from trainer_client.episodes.episode_engine import EpisodeEngine
 from trainer_client.policy.policy import Policy, make_policy
+from trainer_client.problems import Problem
 from trainer_client.rollout import Rollout
 
 grpo_trainer = peer("trl.trainer.grpo_trainer")

@@ -48,7 +48,7 @@ def said(text: str) -> dict[str, Any]:
 
 
 def test_its_tools_answer_and_its_rubric_pays(environment: Any) -> None:
-    problem = importlib.import_module("trainer_client.dataset").Problem
+    problem = importlib.import_module("trainer_client.problems").Problem
     asked = {"role": "user", "content": "double 21"}
     assert environment.tools[0]["function"]["name"] == "double"
     assert environment.reset(problem("1", (asked,), {"answer": "42"})) == [asked]
@@ -61,7 +61,7 @@ def test_its_tools_answer_and_its_rubric_pays(environment: Any) -> None:
 
 
 def test_a_wrong_answer_is_paid_nothing(environment: Any) -> None:
-    problem = importlib.import_module("trainer_client.dataset").Problem
+    problem = importlib.import_module("trainer_client.problems").Problem
     environment.reset(problem("1", ({"role": "user", "content": "?"},), {"answer": "42"}))
     _, done, extra = environment.step(said("41"))
     assert (done, extra["reward"]) == (True, 0.0)

@@ -11,17 +11,11 @@ from typing import Any
 
 import pytest
 
+from reward_verifier.completion_group import CompletionGroup
 from reward_verifier.errors import VerifierNonsense, VerifierUnauthorized, VerifierUnavailable
-from reward_verifier.protocol import (
-    CompletionGroup,
-    NoResponse,
-    Reply,
-    Request,
-    Response,
-    ServiceAccess,
-    score,
-)
+from reward_verifier.protocol import NoResponse, Reply, Request, Response, score
 from reward_verifier.retries import Wait
+from reward_verifier.service_access import ServiceAccess
 from reward_verifier.verdict import ScoredCompletion
 
 ROOT = Path(__file__).parents[2]

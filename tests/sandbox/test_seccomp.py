@@ -405,7 +405,7 @@ def test_a_runtime_has_its_own_calls_and_no_others(machine: str, runtime: str) -
     calls = CALLS_OF_RUNTIMES[runtime]
     assert {name for one, name in RULES_OF_RUNTIMES if one == runtime} == calls.keys()
     key = (machine, runtime)
-    CODE[key] = code_for(machine, executes=True, runtime=runtime)
+    CODE[key] = code_for(machine, executes=True, runtime_calls=runtime)
     for name, number in numbers(machine, calls).items():
         if number is None:
             continue

@@ -14,9 +14,9 @@ from tests.trainer_client.device import DEVICE
 from tests.trainer_client.runs import run_config
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.run_config import Config
-from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import EnvironmentLost
 from trainer_client.policy.policy import Policy, load_policy
+from trainer_client.problems import Problem
 from trainer_client.rollout import Sampling
 from trainer_client.rollout.turns import SampledTurn, TurnFeed
 

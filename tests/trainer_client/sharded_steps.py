@@ -29,8 +29,8 @@ import torch
 
 from tests.trainer_client.runs import rollouts_of
 from trainer_client.config.run_config import Config, make_config
-from trainer_client.dataset import Problem
 from trainer_client.learner import make_learner, start_position
+from trainer_client.problems import Problem
 from trainer_client.processes import Processes, launched
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import RolloutGroup

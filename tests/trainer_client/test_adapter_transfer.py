@@ -15,9 +15,9 @@ from tests.trainer_client.sampling_server import Sampler, sampling_server
 from trainer_client.config.model_section import LoraConfig, ModelConfig
 from trainer_client.config.rollout_section import VllmServerConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.dataset import Problem
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.policy import Policy, load_policy
+from trainer_client.problems import Problem
 from trainer_client.rollout import RolloutError, RolloutGroup
 from trainer_client.rollout.vllm_server import VllmServerEngine
 

@@ -15,8 +15,8 @@ from tests.trainer_client.runs import run_config, run_python, same, weights
 from tests.trainer_client.sampling_server import sampling_server
 from trainer_client.config.run_config import Config, dump_config
 from trainer_client.data_sets import load_data_sets
-from trainer_client.dataset import Problem
 from trainer_client.problem_mix import MixPosition, ProblemMix
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup
 from trainer_client.rollout.one_step_ahead import (

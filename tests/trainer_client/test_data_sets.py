@@ -13,9 +13,9 @@ from tests.trainer_client.runs import metrics, rollouts, run_config, run_python,
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.run_config import ConfigError, dump_config, load_config, make_config
 from trainer_client.data_sets import DataSet, load_data_sets, questions_of
-from trainer_client.dataset import Problem, load_problems
 from trainer_client.problem_mix import MixPosition, ProblemMix
 from trainer_client.problem_order import ProblemOrder
+from trainer_client.problems import Problem, load_problems
 from trainer_client.reward.selection import VerifierSelection
 from trainer_client.row_files import DatasetError
 from trainer_client.run.checkpoint import list_checkpoints

@@ -15,10 +15,10 @@ from tests.trainer_client.sampling_server import sampling_server
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.rollout_section import VllmServerConfig
 from trainer_client.config.run_config import ConfigError, make_config
-from trainer_client.dataset import Problem
 from trainer_client.episodes.episode_engine import EpisodeEngine
 from trainer_client.errors import TrainingStopped
 from trainer_client.policy.policy import load_policy
+from trainer_client.problems import Problem
 from trainer_client.rollout import RolloutError, RolloutGroup
 from trainer_client.rollout.vllm_server import VllmServerEngine
 from trainer_client.run.report import write_report

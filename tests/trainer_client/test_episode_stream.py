@@ -22,10 +22,10 @@ from tests.trainer_client.sampling_server import sampling_server
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.rollout_section import VllmServerConfig
 from trainer_client.config.run_config import Config
-from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import EnvironmentLost
 from trainer_client.episodes.episode_engine import EpisodeEngine
 from trainer_client.policy.policy import Policy, load_policy
+from trainer_client.problems import Problem
 from trainer_client.rollout import Rollout
 from trainer_client.rollout.daemon_thread import start_daemon
 from trainer_client.rollout.group_requests import DatedGroup

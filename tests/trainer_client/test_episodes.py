@@ -22,13 +22,13 @@ from tests.trainer_client.runs import plain_sampling
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.rollout_section import EnvironmentConfig
 from trainer_client.config.run_config import Config, ConfigError
-from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import StepOutcome
 from trainer_client.episodes.episode_engine import EpisodeEngine
 from trainer_client.episodes.live_episode import LiveEpisode
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.packing import enable_packing
 from trainer_client.policy.policy import Policy, load_policy
+from trainer_client.problems import Problem
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.rollout.turns import SampledTurn

@@ -19,10 +19,10 @@ from trainer_client.cli import app
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.reward_sections import EvaluationConfig
 from trainer_client.config.run_config import ConfigError, dump_config
-from trainer_client.dataset import Problem
 from trainer_client.errors import TrainerError
 from trainer_client.evaluate import NothingJudged, summarise
 from trainer_client.pass_at_k import pass_at_k
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import ScoredGroup
 from trainer_client.rollout import RolloutGroup
 

@@ -14,9 +14,9 @@ from tests.trainer_client.runs import run_config, run_together
 from trainer_client import cli
 from trainer_client import generate as generating
 from trainer_client.config.run_config import Config, ConfigError, dump_config
-from trainer_client.dataset import Problem
 from trainer_client.generate import generate, parse_reference, score
 from trainer_client.policy.policy import load_policy
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import ScoredGroup
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup
 

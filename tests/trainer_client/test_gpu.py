@@ -26,7 +26,6 @@ from tests.trainer_client.runs import plain_sampling, rollouts_of, run_config, s
 from tests.trainer_client.test_compile import torch_warns
 from trainer_client.check.check_run import check_run
 from trainer_client.config.run_config import Config, make_config
-from trainer_client.dataset import Problem
 from trainer_client.learner import Learner, make_learner
 from trainer_client.policy import output_layer, packing
 from trainer_client.policy.logit_passes import EagerPasses, FusedPasses, passes_for
@@ -34,6 +33,7 @@ from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.output_layer import OutputLayer
 from trainer_client.policy.packing import enable_packing
 from trainer_client.policy.sharding import shard
+from trainer_client.problems import Problem
 from trainer_client.rollout import RolloutGroup
 from trainer_client.rollout.draw import draw
 from trainer_client.rollout.weight_transfer import IpcTransfer, NcclTransfer

@@ -16,8 +16,8 @@ import torch
 
 from reward_verifier.errors import VerifierError
 from reward_verifier.verdict import Verdict, Verdicts
-from trainer_client.dataset import Problem
 from trainer_client.problem_mix import MixPosition
+from trainer_client.problems import Problem
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.group_requests import AskGroup, DatedGroup
 from trainer_client.rollout.group_stream import (

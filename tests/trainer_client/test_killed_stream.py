@@ -22,9 +22,9 @@ from tests.trainer_client.test_killed_run import equal, started, state, without_
 from tests.trainer_client.test_stream_runs import MAX_STALENESS, PER_STEP, streamed
 from trainer_client.config.run_config import Config, dump_config, make_config
 from trainer_client.data_sets import load_data_sets
-from trainer_client.dataset import Problem
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.problem_mix import MixPosition, ProblemMix
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import (
     ScoredGroup,
     ScoredGroups,

@@ -32,10 +32,10 @@ from tests.trainer_client.runs import (
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.run_config import Config, ConfigError, dump_config
 from trainer_client.data_sets import load_data_sets
-from trainer_client.dataset import Problem, load_problems, read_solve_rates
 from trainer_client.errors import TrainingError, TrainingStopped
 from trainer_client.learner import make_learner
 from trainer_client.problem_mix import MixPosition, ProblemMix
+from trainer_client.problems import Problem, load_problems, read_solve_rates
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups, open_scorer
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.rollout.group_sampler import GroupSampler

@@ -18,12 +18,12 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 from tests.trainer_client.device import DEVICE
 from tests.trainer_client.runs import plain_sampling, rollouts_of, run_config
 from trainer_client.config.run_config import Config, ConfigError, make_config
-from trainer_client.dataset import Problem
 from trainer_client.demo import sums_task
 from trainer_client.learner import Learner, make_learner
 from trainer_client.policy.memory_savers import offloaded
 from trainer_client.policy.transformers_names import enable_checkpointing
 from trainer_client.problem_mix import MixPosition
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.rollout import RolloutGroup
 from trainer_client.rollout.one_step_ahead import SamplingAhead, StepGroups

@@ -10,7 +10,7 @@ import torch
 
 from reward_verifier.verdict import Verdict, Verdicts
 from trainer_client.config.reward_sections import RewardConfig, RewardFunctionConfig, VerifierConfig
-from trainer_client.dataset import Problem
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import Rollout, RolloutGroup
 from trainer_client.run.json_lines import read_lines

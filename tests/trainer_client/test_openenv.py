@@ -13,11 +13,11 @@ import pytest
 from websockets.protocol import State
 from websockets.sync.server import ServerConnection, serve
 
-from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import EnvironmentLost
 from trainer_client.episodes.openenv import OpenEnv
 from trainer_client.episodes.openenv_connection import SocketConnection
 from trainer_client.episodes.tool_calls import NO_TEXT
+from trainer_client.problems import Problem
 
 PROBLEM = Problem(
     "1", ({"role": "user", "content": "17*23?"},), {"answer": "391"}, columns={"task": "multiply"}

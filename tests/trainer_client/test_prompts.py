@@ -15,9 +15,9 @@ from tests.trainer_client.runs import plain_sampling, run_config
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.sft_section import SftConfig
-from trainer_client.dataset import Problem, load_problems
 from trainer_client.policy.chat import ChatError, chat_ids
 from trainer_client.policy.policy import load_policy
+from trainer_client.problems import Problem, load_problems
 from trainer_client.prompts import PromptReader
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.row_files import DatasetError

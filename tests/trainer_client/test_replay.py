@@ -23,8 +23,8 @@ from tests.trainer_client.runs import (
 )
 from trainer_client.config.rollout_section import ReplayConfig
 from trainer_client.config.run_config import Config, ConfigError, dump_config, make_config
-from trainer_client.dataset import Problem
 from trainer_client.learner import make_learner
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import RolloutGroup
 from trainer_client.rollout.replay import SolvedCompletions

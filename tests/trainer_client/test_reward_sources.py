@@ -20,9 +20,9 @@ from trainer_client.config.reward_sections import (
     VerifierConfig,
 )
 from trainer_client.config.run_config import ConfigError
-from trainer_client.dataset import Problem
 from trainer_client.demo import sums_task
 from trainer_client.policy.quantization import four_bit
+from trainer_client.problems import Problem
 from trainer_client.reward.functions import RewardError, RewardFunction
 from trainer_client.reward.model import RewardModel
 from trainer_client.rollout import Rollout, RolloutGroup

@@ -25,9 +25,9 @@ from tests.trainer_client.runs import plain_sampling
 from tests.trainer_client.test_packing import SHAPE
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.dataset import Problem
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.policy import Policy, load_policy
+from trainer_client.problems import Problem
 from trainer_client.rollout import RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.transformers import TransformersEngine
 from trainer_client.update.batch import make_batch, micro_batches

@@ -17,7 +17,7 @@ from datasets import Dataset
 from datasets.arrow_writer import ArrowWriter
 
 from trainer_client.config.dataset_section import DatasetConfig
-from trainer_client.dataset import load_problems
+from trainer_client.problems import load_problems
 from trainer_client.row_files import DatasetError, JsonLines
 from trainer_client.rows import StoredRow, load_rows
 

@@ -16,8 +16,8 @@ from tests.trainer_client.runs import plain_sampling
 from tests.trainer_client.sampling_server import sampling_server
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.rollout_section import VllmServerConfig
-from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy, load_policy
+from trainer_client.problems import Problem
 from trainer_client.rollout import Rollout, RolloutGroup, Sampling
 from trainer_client.rollout.distribution import drawn_probabilities
 from trainer_client.rollout.stop_texts import StopTexts, finished_rollout

@@ -14,7 +14,7 @@ from anyio.from_thread import start_blocking_portal
 from reward_verifier.errors import VerifierRejected
 from tests.trainer_client.runs import plain_sampling
 from trainer_client.config.reward_sections import RewardConfig, RewardFunctionConfig, VerifierConfig
-from trainer_client.dataset import Problem
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import Scorer, generate_and_score
 from trainer_client.reward.selection import VerifierSelection
 from trainer_client.reward.verifier_client import VerifierClient

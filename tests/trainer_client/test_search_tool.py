@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tests.growth import assert_linear
-from trainer_client.dataset import Problem
 from trainer_client.episodes.passage_index import (
     MAX_PASSAGE_CHARACTERS,
     Passage,
@@ -19,6 +18,7 @@ from trainer_client.episodes.passage_index import (
 )
 from trainer_client.episodes.search_tool import MAX_QUERY_CHARACTERS, SearchTool
 from trainer_client.episodes.tool_calls import MAX_CALLS
+from trainer_client.problems import Problem
 
 PROBLEM = Problem("1", ({"role": "user", "content": "Who built the tower?"},), {})
 DOCUMENTS = {

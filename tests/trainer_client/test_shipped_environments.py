@@ -24,7 +24,6 @@ from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.config.rollout_section import SHIPPED_ENVIRONMENTS
 from trainer_client.config.run_config import ConfigError
-from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import EnvironmentLost, read_outcome
 from trainer_client.episodes.environment_source import SHIPPED, EnvironmentSource
 from trainer_client.episodes.episode_engine import EpisodeEngine
@@ -35,6 +34,7 @@ from trainer_client.episodes.tool_calls import MAX_CALLS, NO_TEXT, PolicyCall, c
 from trainer_client.episodes.verifier_feedback import VerifierFeedback
 from trainer_client.episodes.verifiers_environment import VerifiersEnvironment
 from trainer_client.policy.policy import load_policy
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.rollout import RolloutGroup
 

@@ -18,9 +18,9 @@ from reward_verifier.errors import VerifierUnavailable
 from reward_verifier.verdict import Verdict
 from tests.trainer_client.device import DEVICE
 from trainer_client.config.run_config import Config, ConfigError, make_config
-from trainer_client.dataset import Problem
 from trainer_client.errors import TrainingError
 from trainer_client.learner import make_learner
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.reward.rewards import rewards_of
 from trainer_client.rollout import Rollout, RolloutGroup

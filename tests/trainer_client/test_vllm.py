@@ -30,13 +30,13 @@ from tests.trainer_client.vllm_server import ENVIRONMENT, Server, running_vllm
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.run_config import Config, ConfigError, dump_config, make_config
 from trainer_client.data_sets import load_data_sets
-from trainer_client.dataset import Problem
 from trainer_client.errors import TrainingStopped
 from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.policy.logprobs import token_logprobs
 from trainer_client.policy.policy import load_policy
 from trainer_client.policy.weights import save_weights
 from trainer_client.problem_mix import ProblemMix
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import open_scorer
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.daemon_thread import start_daemon

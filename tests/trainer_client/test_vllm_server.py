@@ -19,8 +19,8 @@ from tests.trainer_client.sampling_server import Spoil, sampling_server
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.rollout_section import VllmServerConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.dataset import Problem
 from trainer_client.policy.policy import Policy, load_policy
+from trainer_client.problems import Problem
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.daemon_thread import start_daemon
 from trainer_client.rollout.group_requests import DatedGroup

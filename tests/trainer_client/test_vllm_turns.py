@@ -14,9 +14,9 @@ from tests.trainer_client.episode_runs import chatty_model, episode_config
 from tests.trainer_client.runs import plain_sampling
 from trainer_client.config.model_section import ModelConfig
 from trainer_client.config.rollout_section import VllmConfig
-from trainer_client.dataset import Problem
 from trainer_client.episodes.episode_engine import EpisodeEngine
 from trainer_client.policy.policy import Policy, load_policy
+from trainer_client.problems import Problem
 from trainer_client.rollout import RolloutError, RolloutGroup
 from trainer_client.rollout.vllm import VllmEngine
 

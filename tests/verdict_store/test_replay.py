@@ -88,7 +88,7 @@ def test_a_store_of_hashes_says_that_it_cannot_be_judged_again(
     hashes = record(completion("2", RIGHT, keep=False), reference=None)
     result = replayed(capsys, write_store(tmp_path / "s", hashes))
     assert result.status == 2
-    assert "the store has hashes only; --store-texts text keeps" in result.err
+    assert "only its hashes are stored; --store-texts text keeps" in result.err
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_what_cannot_be_judged_is_counted_beside_what_can(
     assert "accuracy: 1 judged again, 1 as before" in result.out
     assert "1 not judged again: this version has no such verifier or option" in result.out
     assert "1 not judged again: it had failed" in result.out
-    assert "1 not judged again: the store has hashes only" in result.out
+    assert "1 not judged again: only its hashes are stored" in result.out
 
 
 STATED = '{"statement":"theorem goal : 1 + 1 = 2 := by sorry","preamble":"import Mathlib"}'
@@ -161,7 +161,7 @@ def test_a_text_that_was_too_long_to_keep_is_counted_as_that(
     long_completion = record(completion("2", RIGHT, keep=False))
     store = write_store(tmp_path / "s", long_reference, long_completion)
     result = replayed(capsys, store)
-    assert "2 not judged again: the store keeps no completion and no reference over" in result.out
+    assert "2 not judged again: the store keeps no completion and no reference of" in result.out
 
 
 @pytest.mark.slow

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from verifier_service.engine import store_records
-from verifier_service.engine.chunks import Owner, VerdictsByKey, options_json, unique_parts
+from verifier_service.engine.chunks import Owner, VerdictsByKey, options_json
+from verifier_service.engine.equal_completions import unique_parts
 from verifier_service.engine.store_records import records_of
 from verifier_service.reason import EngineReason
 from verifier_service.schemas import Group, ScoreRequest

@@ -121,7 +121,7 @@ def test_what_cannot_be_judged_has_no_reward(judge: Judge) -> None:
 
 
 @both
-def test_a_profile_without_weights_is_refused(judge: Judge) -> None:
+def test_a_profile_whose_weights_are_all_0_is_refused(judge: Judge) -> None:
     """Otherwise each completion would seem to be one that cannot be judged."""
     unweighted = verdict() | {"reward": None}
     with pytest.raises(VerifierRejected, match="the weight of every verifier is 0"):

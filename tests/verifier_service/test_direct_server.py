@@ -43,7 +43,7 @@ def gateway(port: int, pool: Pool) -> tuple[FastAPI, Drain]:
 
     settings = Settings(enabled=("format",), max_sessions=0, drain_seconds=30)
     drain, metrics = Drain(), Metrics()
-    app = create_app(settings, drain, metrics, start=start)
+    app = create_app(settings, drain=drain, metrics=metrics, start=start)
     listen_directly(app, settings, port, drain=drain, metrics=metrics)
     return app, drain
 

@@ -21,10 +21,11 @@ import pytest
 from tests.data_set_rows import DATA_SET_ROWS, DataSetRow
 from tests.growth import assert_linear
 from trainer_client.config.dataset_section import DatasetConfig
-from trainer_client.dataset import load_problems
+from trainer_client.problems import load_problems
 from verifier_adapters.reference import reference_of, selection_of
 from verifier_service.cli import run
 from verifier_service.completion import Completion
+from verifier_service.console import BadInput
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.inspection.columns import language_of, messages_of, prompt_of, solve_rate_of
 from verifier_service.inspection.duplicates import SeenProblems
@@ -36,7 +37,7 @@ from verifier_service.inspection.prepared_row import prepare
 from verifier_service.inspection.probes import ProbeOptions, probes_of
 from verifier_service.inspection.report import page
 from verifier_service.inspection.row_files import clean_row, write_clean
-from verifier_service.inspection.sources import BadSource, DataSource, SourceRow
+from verifier_service.inspection.sources import DataSource, SourceRow
 from verifier_service.inspection.stated_answers import states
 from verifier_service.inspection.summary import summary_of, summary_text
 from verifier_service.inspection.trivial_programs import trivial_programs
@@ -135,7 +136,7 @@ def test_a_command_finds_defects_resumes_and_writes_what_is_usable(tmp_path: Pat
         (("nowhere.jsonl",), "nowhere.jsonl: no such file"),
         (("{data}", "--column", "answer"), "--column: found 'answer', expected NAME=COLUMN"),
         (("{data}", "--reference-format", "awnser"), "did you mean 'answer'?"),
-        (("{data}", "--write", "{data}"), "has the rows to be inspected: choose another file"),
+        (("{data}", "--write", "{data}"), "is read by this command: choose another file"),
         (("{data}", "--verdicts", "{other}"), "line 1 is not of an earlier run"),
         # The command starts its workers before it reads a row.
         pytest.param(("{empty}",), "empty.jsonl: there are no rows", marks=pytest.mark.slow),
@@ -157,7 +158,7 @@ def test_wrong_arguments_end_with_a_line(
 
 def test_a_column_that_no_row_has_is_told(tmp_path: Path) -> None:
     data = write(tmp_path / "rows.jsonl", SOUND)
-    with pytest.raises(BadSource, match="--column: no row has a column 'gold'; there are "):
+    with pytest.raises(BadInput, match="--column: no row has a column 'gold'; there are "):
         columns_of(DataSource(str(data), renamed=(("answer", "gold"),)))
     moved = columns_of(DataSource(str(data), renamed=(("prompt", "problem"),)))
     assert moved == [{"prompt": SOUND["problem"], "answer": "42", "id": "a"}]
@@ -166,7 +167,7 @@ def test_a_column_that_no_row_has_is_told(tmp_path: Path) -> None:
 def test_a_file_of_another_kind_is_refused_and_one_without_a_suffix_read(tmp_path: Path) -> None:
     table = tmp_path / "rows.csv"
     table.write_text("prompt,answer\n1 + 1,2\n")
-    with pytest.raises(BadSource, match=r"rows\.csv: no rows in JSON; files of \.jsonl, "):
+    with pytest.raises(BadInput, match=r"rows\.csv: no rows in JSON; files of \.jsonl, "):
         list(DataSource(str(table)).rows())
     lines = tmp_path / "rows"
     lines.write_text('\ufeff {"prompt": "1 + 1", "answer": "2"}\n', encoding="utf-8")
@@ -178,7 +179,7 @@ def test_a_file_of_another_kind_is_refused_and_one_without_a_suffix_read(tmp_pat
 def test_a_file_of_something_else_is_not_cut(tmp_path: Path, text: str) -> None:
     path = tmp_path / "notes.txt"
     path.write_text(text)
-    with pytest.raises(BadSource, match="line 1 is not of an earlier run"):
+    with pytest.raises(BadInput, match="line 1 is not of an earlier run"):
         KeptVerdicts(path)
     assert path.read_text() == text
 
@@ -205,7 +206,7 @@ def test_every_kind_of_source_has_the_same_rows(tmp_path: Path) -> None:
         assert columns_of(DataSource(str(tmp_path / name))) == rows, name
     splits = DataSource(str(tmp_path / "splits"), "test", max_rows=2)
     assert columns_of(splits) == rows[:2]
-    with pytest.raises(BadSource, match=r"no split 'train'; there are \['test'\]"):
+    with pytest.raises(BadInput, match=r"no split 'train'; there are \['test'\]"):
         columns_of(DataSource(str(tmp_path / "splits")))
 
 

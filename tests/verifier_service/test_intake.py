@@ -31,15 +31,15 @@ from trainer_client.service_process import running_service
 from verifier_service.app import create_app
 from verifier_service.compat import route
 from verifier_service.compat.route import MAX_VALUES
+from verifier_service.engine.body_limit import MAX_HELD_BYTES
 from verifier_service.http import unread_body
-from verifier_service.http.intake import LIGHT_BODY_BYTES
 from verifier_service.http.score_call import SMALL_VERDICTS
 from verifier_service.http.unread_body import CloseUnread
 from verifier_service.large_requests.byte_budget import ByteBudget
 from verifier_service.settings import Settings
 
 JSON = {"Content-Type": "application/json"}
-PADDING = " " * (LIGHT_BODY_BYTES + 1)
+PADDING = " " * (MAX_HELD_BYTES + 1)
 RIGHT = "so \\boxed{4}"
 MESSAGE = {"type": "message", "role": "assistant", "content": RIGHT}
 SQUARE = "print(int(input()) ** 2)"
@@ -123,7 +123,7 @@ def test_calls_of_many_values_or_verdicts_have_a_process_too(
     for number in (2, SMALL_VERDICTS + 1, MAX_VALUES + 1):
         texts = [f"\\boxed{{{index % 3}}}" for index in range(number)]
         body = {"query": texts, "labels": ["2"] * number}
-        assert len(json.dumps(body)) < LIGHT_BODY_BYTES
+        assert len(json.dumps(body)) < MAX_HELD_BYTES
         answer = post(http, "/get_reward", json.dumps(body))
         assert answer.status_code == 200, answer.text
         assert answer.json()["rewards"] == [float(index % 3 == 2) for index in range(number)]

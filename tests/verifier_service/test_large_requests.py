@@ -25,13 +25,14 @@ from tests.processes import children, fork_servers, until, without_descriptors
 from tests.verifier_service.poison import POISON
 from verifier_service.app import REQUEST_MODULE, create_app
 from verifier_service.engine.admission import Admission, PendingBounds
+from verifier_service.engine.body_limit import MAX_HELD_BYTES
 from verifier_service.engine.request_body import READ_BYTES, read_request
 from verifier_service.engine.request_limits import RequestLimits
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.errors import RequestFailed
 from verifier_service.http import score_call
 from verifier_service.http.error_statuses import status_of
-from verifier_service.http.intake import LIGHT_BODY_BYTES, SMALL_BODY_BYTES, Body
+from verifier_service.http.intake import SMALL_BODY_BYTES, Body
 from verifier_service.large_requests.byte_budget import ByteBudget
 from verifier_service.large_requests.launcher import RequestDied, RequestProcesses
 from verifier_service.large_requests.messages import Done, LargeRequest, Parsed
@@ -128,7 +129,7 @@ def test_a_list_of_wrong_messages_is_read_to_the_first_of_them(http: httpx.Clien
 def test_a_body_for_which_there_is_no_descriptor_is_to_be_sent_again() -> None:
     body = Body()
     with without_descriptors(), pytest.raises(RequestFailed, match="try again later") as refused:
-        body.add(b" " * (LIGHT_BODY_BYTES + 1))
+        body.add(b" " * (MAX_HELD_BYTES + 1))
     assert status_of(refused.value) == 503
 
 
@@ -508,7 +509,7 @@ def test_a_group_of_long_completions_needs_no_process(
     texts = [f'{n} "{n}" ' + "So x = 2 é\n" * 999 + rf"\boxed{{{n}}}" for n in range(16)]
     group = {"id": "long", "reference": {"answer": "2"}, "completions": texts}
     body = encoded({"verifiers": [{"type": "accuracy"}, {"type": "format"}], "groups": [group]})
-    assert SMALL_BODY_BYTES < len(body) < LIGHT_BODY_BYTES
+    assert SMALL_BODY_BYTES < len(body) < MAX_HELD_BYTES
     accept = {"Accept": "application/x-ndjson"} if stream else {}
     app = create_app(Settings(workers=1, enabled=("accuracy", "format")))
 

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from reward_verifier.protocol import row_reference
+from reward_verifier.completion_group import row_reference
 from tests.data_set_rows import CASES, DATA_SET_ROWS, TESTS, DataSetRow, packed
 from verifier_service.reference_formats.reading import FORMATS, read_row, resolved
 from verifier_service.verifier import Unverifiable

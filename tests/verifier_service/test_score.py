@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.verifier_service.poison import POISON
-from verifier_service.engine.response_json import reward, shares_of
+from verifier_service.engine.reward import reward, shares_of
 from verifier_service.reason import EngineReason
 from verifier_service.schemas import ScoreResponse
 from verifier_service.verdict import Outcome, Verdict, failed, unverifiable

@@ -17,7 +17,7 @@ import pytest
 
 from tests.processes import fork_servers
 from verifier_service.app import REQUEST_MODULE, create_app
-from verifier_service.fleet.asgi_call import Answer, Headers, asgi_answer
+from verifier_service.fleet.asgi_call import Headers, WholeResponse, asgi_response
 from verifier_service.fleet.session_host import no_pools
 from verifier_service.fleet.session_relay import Host, HostLost, HostUnavailable, relay_sessions
 from verifier_service.fleet.settings import FleetSettings
@@ -26,7 +26,7 @@ from verifier_service.http.api_keys import hash_of
 KEY, OTHER_KEY = "rv-" + "k" * 43, "rv-" + "o" * 43
 
 
-async def lost(method: str, path: str, headers: Headers, body: bytes) -> Answer:
+async def lost(method: str, path: str, headers: Headers, body: bytes) -> WholeResponse:
     raise HostLost("ActorDiedError")
 
 
@@ -60,8 +60,8 @@ async def relayed(settings: FleetSettings, ways: list[Host | None]) -> AsyncIter
 
 
 def host_of(app: Any) -> Host:
-    async def answer(method: str, path: str, headers: Headers, body: bytes) -> Answer:
-        return await asgi_answer(app, method, path, headers, body)
+    async def answer(method: str, path: str, headers: Headers, body: bytes) -> WholeResponse:
+        return await asgi_response(app, method, path, headers, body)
 
     return answer
 
@@ -245,7 +245,7 @@ def test_keys_are_checked_and_own_their_sessions_behind_gateways_too() -> None:
     through(act, api_key_hashes=(hash_of(KEY), hash_of(OTHER_KEY)))
 
 
-async def busy(method: str, path: str, headers: Headers, body: bytes) -> Answer:
+async def busy(method: str, path: str, headers: Headers, body: bytes) -> WholeResponse:
     raise HostUnavailable("TimeoutError")
 
 
@@ -263,7 +263,7 @@ def test_a_session_whose_host_does_not_answer_is_not_called_lost() -> None:
 def test_strangers_and_large_bodies_do_not_reach_a_host() -> None:
     reached = []
 
-    async def host(method: str, path: str, headers: Headers, body: bytes) -> Answer:
+    async def host(method: str, path: str, headers: Headers, body: bytes) -> WholeResponse:
         reached.append(path)
         return 200, [], b"{}"
 

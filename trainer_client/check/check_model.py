@@ -12,12 +12,12 @@ from tokenizers import Tokenizer
 from trainer_client.check.findings import Findings
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.run_config import Config, ConfigError
-from trainer_client.dataset import Problem
 from trainer_client.errors import first_line
 from trainer_client.lost_text import lost_text_warnings, tried_problems
 from trainer_client.machine import cuda_problem, free_memory, num_gpus
 from trainer_client.memory_estimate import MemoryEstimate, estimate_memory
 from trainer_client.model_files import ModelFiles, find_model
+from trainer_client.problems import Problem
 from trainer_client.prompt_room import no_room_warnings
 
 GIB = 2**30

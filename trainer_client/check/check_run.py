@@ -18,8 +18,8 @@ from trainer_client.check.check_service import ReadData, check_service
 from trainer_client.check.findings import Findings
 from trainer_client.config.run_config import Config, ConfigError, PartialConfig, read_config
 from trainer_client.data_sets import load_data_sets, load_held_out, require_enough_of_each
-from trainer_client.dataset import Problem
 from trainer_client.model_files import ModelFiles
+from trainer_client.problems import Problem
 from trainer_client.run.console import CONSOLE, say
 from trainer_client.run.run_folder import adapter_problem, start_problem
 

@@ -12,7 +12,7 @@ from trainer_client.check.findings import Findings
 from trainer_client.config.reward_sections import VerifierConfig
 from trainer_client.config.run_config import Config
 from trainer_client.data_sets import DataSet, questions_of
-from trainer_client.dataset import Problem
+from trainer_client.problems import Problem
 from trainer_client.reward.selection import VerifierSelection
 from trainer_client.reward.verifier_client import SampledText, ScoreRequest, VerifierClient
 

@@ -19,11 +19,6 @@ from pydantic import ValidationError, field_serializer, field_validator, model_v
 
 from trainer_client.config import strict_yaml
 from trainer_client.config.advantage_section import AdvantageConfig
-from trainer_client.config.data_sets import (
-    TrainingDatasetConfig,
-    check_data_sets,
-    evaluation_like_training,
-)
 from trainer_client.config.guard_section import GuardConfig
 from trainer_client.config.loss_section import LossConfig
 from trainer_client.config.model_section import ModelConfig
@@ -45,6 +40,11 @@ from trainer_client.config.rollout_section import (
 from trainer_client.config.section import Section
 from trainer_client.config.sft_section import SftConfig
 from trainer_client.config.train_section import TrainConfig
+from trainer_client.config.training_dataset import (
+    TrainingDatasetConfig,
+    check_data_sets,
+    evaluation_like_training,
+)
 from trainer_client.config.trl_equivalents import EQUIVALENTS, NOT_AVAILABLE
 from trainer_client.errors import TrainerError, did_you_mean, first_line
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from trainer_client.config.run_config import Config
-from trainer_client.dataset import Problem, load_problems
 from trainer_client.episodes.episode_engine import in_environment
 from trainer_client.generate import reward_line
 from trainer_client.policy.policy import load_policy
+from trainer_client.problems import Problem, load_problems
 from trainer_client.reward.group_scoring import ScoredGroup, generate_and_score, open_scorer
 from trainer_client.rollout import Rollout, Sampling
 from trainer_client.rollout.engines import transformers_engine

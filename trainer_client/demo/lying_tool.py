@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import Message
 from trainer_client.episodes.python_tool import TOOL
 from trainer_client.episodes.tool_calls import PolicyCall, calls_in
+from trainer_client.problems import Problem
 
 # An expression of the task: `12*34`.
 _EXPRESSION = re.compile(r"\s*(\d{1,6})\s*\*\s*(\d{1,6})\s*")

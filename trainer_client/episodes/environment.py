@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Protocol
 
-from trainer_client.dataset import Problem
 from trainer_client.errors import TrainerError
+from trainer_client.problems import Problem
 from trainer_client.rollout import RolloutError
 
 Message = dict[str, Any]

@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from typing import cast
 
 from trainer_client.config.run_config import Config
-from trainer_client.dataset import Problem
 from trainer_client.episodes.environment_source import EnvironmentSource
 from trainer_client.episodes.episode_feed import EpisodeFeed
 from trainer_client.episodes.observation_tokens import ObservationTokens
 from trainer_client.policy.policy import Policy
+from trainer_client.problems import Problem
 from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
 from trainer_client.rollout.daemon_thread import start_daemon
 from trainer_client.rollout.group_requests import AskGroup, DatedGroup

@@ -19,7 +19,6 @@ from typing import Any
 import torch
 
 from trainer_client.config.rollout_section import EnvironmentConfig
-from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import (
     Environment,
     EnvironmentLost,
@@ -38,6 +37,7 @@ from trainer_client.episodes.live_episode import LiveEpisode
 from trainer_client.episodes.observation_tokens import ObservationTokens
 from trainer_client.errors import raised
 from trainer_client.policy.policy import Policy
+from trainer_client.problems import Problem
 from trainer_client.rollout import RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.daemon_thread import start_daemon
 from trainer_client.rollout.turns import SampledTurn, TurnRequest

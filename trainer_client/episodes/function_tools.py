@@ -18,9 +18,9 @@ from typing import Any
 
 from transformers.utils import get_json_schema
 
-from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import EnvironmentLost, Message
 from trainer_client.episodes.tool_calls import PolicyCall, calls_in
+from trainer_client.problems import Problem
 from trainer_client.python_file import from_file
 from trainer_client.rollout.daemon_thread import start_daemon
 

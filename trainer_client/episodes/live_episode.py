@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from trainer_client.config.rollout_section import EnvironmentConfig
-from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import Environment, Message, StepOutcome
+from trainer_client.problems import Problem
 from trainer_client.rollout import Episode, Rollout
 from trainer_client.rollout.turns import SampledTurn, TurnRequest
 

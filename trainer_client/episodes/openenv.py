@@ -18,10 +18,10 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import Message
 from trainer_client.episodes.openenv_connection import ActionRefused, ServerAnswer, open_connection
 from trainer_client.episodes.tool_calls import NO_TEXT, is_text
+from trainer_client.problems import Problem
 
 ActionForm = Literal["text", "fenced", "json"]
 

@@ -16,12 +16,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from reward_verifier.execution import ExecutionResult
-from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import Message
 from trainer_client.episodes.service_calls import ServiceCalls
 from trainer_client.episodes.service_client import ServiceClients
 from trainer_client.episodes.tool_calls import NO_TEXT, calls_in, is_text
 from trainer_client.episodes.tool_session import ToolSession
+from trainer_client.problems import Problem
 
 Form = Literal["calls", "fenced"]
 

@@ -15,10 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import Message
 from trainer_client.episodes.passage_index import PassageIndex, read_passages
 from trainer_client.episodes.tool_calls import MAX_CALLS, calls_in
+from trainer_client.problems import Problem
 
 QueryForm = Literal["calls", "tags"]
 

@@ -14,7 +14,8 @@ import httpx
 
 from reward_verifier.client import converse
 from reward_verifier.errors import VerifierError
-from reward_verifier.protocol import Conversation, ServiceAccess
+from reward_verifier.protocol import Conversation
+from reward_verifier.service_access import ServiceAccess
 from trainer_client.episodes.environment import EnvironmentLost
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ import threading
 import httpx
 
 from reward_verifier.client import connection_options
-from reward_verifier.protocol import ServiceAccess
+from reward_verifier.service_access import ServiceAccess
 from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.episodes.service_calls import ServiceCalls
 

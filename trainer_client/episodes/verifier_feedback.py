@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reward_verifier.protocol import CompletionGroup, score
+from reward_verifier.completion_group import CompletionGroup
+from reward_verifier.protocol import score
 from reward_verifier.verdict import Verdict
-from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import EnvironmentLost, Message
 from trainer_client.episodes.service_client import ServiceClients
+from trainer_client.problems import Problem
 from trainer_client.reward.rewards import main_of
 from trainer_client.reward.selection import VerifierSelection
 from trainer_client.run.rollout_log import PASSING_SCORE

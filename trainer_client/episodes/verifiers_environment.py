@@ -22,9 +22,9 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from trainer_client.dataset import Problem
 from trainer_client.episodes.environment import EnvironmentLost, Message
 from trainer_client.episodes.tool_calls import calls_in
+from trainer_client.problems import Problem
 from trainer_client.python_file import from_file
 
 _ADVICE = "pip install 'verifiers<0.4'"

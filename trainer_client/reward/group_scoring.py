@@ -13,7 +13,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from reward_verifier.verdict import Verdict, Verdicts
 from trainer_client.config.reward_sections import RewardConfig
-from trainer_client.dataset import Problem
+from trainer_client.problems import Problem
 from trainer_client.reward.environment import EnvironmentReward
 from trainer_client.reward.functions import RewardFunction
 from trainer_client.reward.model import RewardModel

@@ -16,8 +16,8 @@ from trainer_client.config.reward_sections import (
     VerifierConfig,
     main_source,
 )
-from trainer_client.dataset import Problem
 from trainer_client.errors import TrainingError
+from trainer_client.problems import Problem
 from trainer_client.reward.functions import NOT_JUDGED
 from trainer_client.reward.group_scoring import ScoredGroups
 from trainer_client.update.advantages import (

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from trainer_client.config.data_sets import TrainingDatasetConfig
 from trainer_client.config.reward_sections import (
     EvaluationConfig,
     RewardSource,
     VerifierConfig,
     main_source,
 )
+from trainer_client.config.training_dataset import TrainingDatasetConfig
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,11 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from reward_verifier.client import connection_options, converse_async
+from reward_verifier.completion_group import CompletionGroup
 from reward_verifier.errors import VerifierRejected
-from reward_verifier.protocol import (
-    CompletionGroup,
-    Conversation,
-    ServiceAccess,
-    check_readiness,
-    check_selection,
-    score,
-)
+from reward_verifier.protocol import Conversation, check_readiness, check_selection, score
 from reward_verifier.retries import Wait
+from reward_verifier.service_access import ServiceAccess
 from reward_verifier.verdict import Verdicts
 from trainer_client.config.reward_sections import RewardConfig
 from trainer_client.reward.selection import VerifierSelection

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from trainer_client.config.rollout_section import RolloutConfig
-from trainer_client.dataset import Problem
 from trainer_client.errors import TrainerError
+from trainer_client.problems import Problem
 
 
 class RolloutError(TrainerError):

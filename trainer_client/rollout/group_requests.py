@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from trainer_client.dataset import Problem
+from trainer_client.problems import Problem
 from trainer_client.rollout import RolloutEngine, RolloutGroup, Sampling
 
 

@@ -12,10 +12,10 @@ from typing import TypeVar
 
 from reward_verifier.errors import VerifierError
 from trainer_client.config.run_config import Config
-from trainer_client.dataset import Problem
 from trainer_client.errors import TrainingError
 from trainer_client.learner import Learner
 from trainer_client.problem_mix import MixPosition, ProblemMix
+from trainer_client.problems import Problem
 from trainer_client.processes import OtherProcessFailed
 from trainer_client.reward.functions import RewardError
 from trainer_client.reward.group_scoring import (

@@ -33,8 +33,8 @@ from dataclasses import dataclass, field, replace
 import torch
 
 from reward_verifier.verdict import Verdicts
-from trainer_client.dataset import Problem
 from trainer_client.problem_mix import MixPosition
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import ScoredGroup, why_lost
 from trainer_client.rollout import RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.daemon_thread import start_daemon
@@ -71,7 +71,8 @@ class StreamSource:
     """The origin of a stream's problems, and of verdicts on their groups."""
 
     problems: Callable[[MixPosition, int], tuple[list[Problem], MixPosition]]
-    """The problems of the block with this number, from 0, and the position after them."""
+    """Takes the problems of a block from a position on, and returns them with the position behind
+    them. Blocks are numbered from 0."""
     submit: Callable[[RolloutGroup], Future[list[Verdicts]]]
     sampling: Sampling
     seed: int

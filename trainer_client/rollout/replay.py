@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from torch import Tensor
 
 from trainer_client.config.rollout_section import ReplayConfig
-from trainer_client.dataset import Problem
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import ScoredGroup, ScoredGroups
 from trainer_client.rollout import RolloutGroup
 from trainer_client.rollout.stored_group import KnownProblems, StoredGroup, StoredProblem

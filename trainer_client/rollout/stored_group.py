@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reward_verifier.verdict import Verdicts
-from trainer_client.dataset import Problem
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import ScoredGroup
 from trainer_client.rollout import Rollout, RolloutGroup
 

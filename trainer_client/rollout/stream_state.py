@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from trainer_client.dataset import Problem
 from trainer_client.problem_mix import MixPosition
+from trainer_client.problems import Problem
 from trainer_client.reward.group_scoring import ScoredGroup
 from trainer_client.rollout.stored_group import KnownProblems, StoredGroup, StoredProblem
 

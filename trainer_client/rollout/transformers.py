@@ -23,12 +23,12 @@ from transformers import (
 )
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 
-from trainer_client.dataset import Problem
 from trainer_client.policy.compiled_layers import not_compiled
 from trainer_client.policy.lora import causal_model
 from trainer_client.policy.policy import Policy
 from trainer_client.policy.sharding import is_sharded, unsharded
 from trainer_client.policy.transformers_names import CACHE
+from trainer_client.problems import Problem
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling, token_decoder
 from trainer_client.rollout.distribution import drawn_probabilities
 from trainer_client.rollout.draw import draw

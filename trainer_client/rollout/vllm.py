@@ -20,10 +20,10 @@ import torch
 
 from trainer_client.config.rollout_section import LoraWeights, VllmConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.dataset import Problem
 from trainer_client.policy.lora import has_adapter
 from trainer_client.policy.policy import Policy
 from trainer_client.policy.weights import Weights, base_weights, checkpoint_weights
+from trainer_client.problems import Problem
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.adapter_transfer import AdapterFolder, unsupported_adapter
 from trainer_client.rollout.stop_texts import StopTexts, finished_rollout

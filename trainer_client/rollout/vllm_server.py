@@ -28,11 +28,11 @@ from pydantic import BaseModel, ValidationError
 
 from trainer_client.config.rollout_section import LoraWeights, VllmServerConfig
 from trainer_client.config.run_config import ConfigError
-from trainer_client.dataset import Problem
 from trainer_client.own_loop import run_async
 from trainer_client.policy.lora import has_adapter
 from trainer_client.policy.policy import Policy
 from trainer_client.policy.weights import base_weights
+from trainer_client.problems import Problem
 from trainer_client.rollout import Rollout, RolloutError, RolloutGroup, Sampling
 from trainer_client.rollout.adapter_transfer import (
     AdapterTransfer,

@@ -124,7 +124,14 @@ def save_checkpoint(
     if is_sharded(policy.model):
         with writing_weights(partial):
             return _save_sharded(
-                folder, position, policy, optimizer, scheduler, reference, groups, entropy_control
+                folder,
+                position,
+                policy=policy,
+                optimizer=optimizer,
+                scheduler=scheduler,
+                reference=reference,
+                groups=groups,
+                entropy_control=entropy_control,
             )
     with writing_weights(partial):
         shutil.rmtree(partial, ignore_errors=True)
@@ -150,6 +157,7 @@ def _is_saved(folder: Path) -> bool:
 def _save_sharded(
     folder: Path,
     position: Position,
+    *,
     policy: Policy,
     optimizer: Optimizer,
     scheduler: LRScheduler,

@@ -13,7 +13,6 @@ from typing import NoReturn
 
 from trainer_client.config.run_config import Config, config_changes, dump_config
 from trainer_client.data_sets import DataSet, load_held_out, questions_of
-from trainer_client.dataset import Problem
 from trainer_client.errors import (
     TrainingError,
     TrainingInterrupted,
@@ -27,6 +26,7 @@ from trainer_client.learner import Learner, make_learner, start_position
 from trainer_client.pass_at_k import pass_at_k_changes
 from trainer_client.policy.weights import writing_weights
 from trainer_client.problem_mix import MixPosition
+from trainer_client.problems import Problem
 from trainer_client.processes import OtherProcessFailed, Processes, check_processes
 from trainer_client.prompts import PromptReader
 from trainer_client.reward.group_scoring import Scorer, open_scorer

@@ -14,7 +14,7 @@ from trainer_client.update.forward import equal_micro_batches, logprobs_of
 from trainer_client.update.loss import kl_divergence
 
 KL_SAMPLE_STRIDE = 4
-"""Completions per completion on which the KL is measured."""
+"""The KL is measured on one of so many completions."""
 
 
 def kl_to_reference(learner: Learner, batch: Batch, config: Config) -> float:

@@ -16,9 +16,9 @@ from verifier_service.audit.labels import quality_of, quality_text, read_labels
 from verifier_service.audit.page import write_page
 from verifier_service.audit.scored_rows import ScoredRow, main_source, read_scored
 from verifier_service.audit.suspicions import DoubtedRow
-from verifier_service.console import fail, progress_bar
+from verifier_service.console import BadInput, fail, progress_bar
 from verifier_service.engine.scheduler import Scheduler
-from verifier_service.inspection.sources import BadSource, check_outputs
+from verifier_service.inspection.sources import check_outputs
 from verifier_service.profiles import verifiers_from_arguments
 from verifier_service.sandbox.layers import hide_process
 from verifier_service.settings import EngineSettings
@@ -46,6 +46,20 @@ RulesOption = Annotated[
         "store has, or none",
     ),
 ]
+ChanceOption = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="rows to draw at random; precision and recall are measured on them",
+    ),
+]
+LabelsOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.jsonl", help="measure the verifier by the labels that the page saved"
+    ),
+]
 
 
 @takes_settings(EngineSettings)
@@ -62,20 +76,14 @@ def audit(
     ] = None,
     verifier: RulesOption = None,
     num: Annotated[int, typer.Option("--num", min=1, metavar="N", help="most doubted rows")] = 50,
-    chance: Annotated[
-        int,
-        typer.Option(min=0, metavar="N", help="rows by chance, which the measures come from"),
-    ] = 50,
+    chance: ChanceOption = 50,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.jsonl", help="write the doubted rows")
     ] = None,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="write a page for labelling them")
     ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.jsonl", help="labels of the page: measure the verifier"),
-    ] = None,
+    labels: LabelsOption = None,
     settings: EngineSettings,
 ) -> None:
     """List the verdicts of a run that are likely wrong, and why.
@@ -87,7 +95,7 @@ def audit(
         if labels is not None:
             print(quality_text(quality_of(*read_labels(labels))))  # noqa: T201
             return
-        check_outputs(str(scored), out, report)
+        check_outputs(out, report, read=[scored, rows])
         found = read_scored(scored, rows)
         name = main_source(found, source)
         rules = None if verifier is None else _rules(verifier)
@@ -103,18 +111,18 @@ def audit(
         raise  # of the output: no file is at fault
     except OSError as error:
         fail(f"{error.filename}: {error.strerror}" if error.filename else error)
-    except (BadSource, StoreError) as error:
+    except (BadInput, StoreError) as error:
         fail(error)
 
 
 def _rules(text: str) -> Accuracy:
-    """The verifier in JSON. Raises BadSource."""
+    """The verifier in JSON. Raises BadInput."""
     try:
         [found] = verifiers_from_arguments([strict_json.loads(text)])
     except ValueError as error:
-        raise BadSource(f"--verifier: {text!r}: {error}") from error
+        raise BadInput(f"--verifier: {text!r}: {error}") from error
     if not isinstance(found, Accuracy):
-        raise BadSource(f"--verifier: expected the type accuracy, found {found.type}")
+        raise BadInput(f"--verifier: expected the type accuracy, found {found.type}")
     return found
 
 

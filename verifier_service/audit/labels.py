@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from verifier_service.inspection.sources import BadSource
+from verifier_service.console import BadInput
 
 Z = 1.959964
 """Two-sided 95% of the normal distribution."""
@@ -82,7 +82,7 @@ def read_labels(path: Path) -> tuple[Strata, list[LabelledVerdict]]:
     """The labels of a file.
 
     Raises:
-        BadSource: it is no file of labels.
+        BadInput: it is no file of labels.
         OSError: it cannot be read.
     """
     lines = [line for line in path.read_bytes().splitlines() if line.strip()]
@@ -90,7 +90,7 @@ def read_labels(path: Path) -> tuple[Strata, list[LabelledVerdict]]:
         strata = msgspec.json.decode(lines[0], type=Strata)
         return strata, [msgspec.json.decode(line, type=LabelledVerdict) for line in lines[1:]]
     except (msgspec.DecodeError, IndexError) as error:
-        raise BadSource(f"{path}: no labels of an audit's page: {error}") from error
+        raise BadInput(f"{path}: no labels of an audit's page: {error}") from error
 
 
 def quality_of(strata: Strata, labels: Sequence[LabelledVerdict]) -> VerifierQuality:

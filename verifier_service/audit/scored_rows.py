@@ -18,8 +18,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from verifier_service.console import BadInput
 from verifier_service.inspection.columns import prompt_of
-from verifier_service.inspection.sources import BadSource, DataSource
+from verifier_service.inspection.sources import DataSource
 from verifier_service.reference_formats.json_values import json_value
 
 PASSING_SCORE = 0.99
@@ -77,11 +78,11 @@ def read_scored(data: Path, rows: Path | None = None) -> list[ScoredRow]:
         rows: the file that was scored, where `data` is what `verifier-service score` wrote.
 
     Raises:
-        BadSource: there is no such file or folder, or nothing scored in it.
+        BadInput: there is no such file or folder, or nothing scored in it.
     """
     for path in (data, rows):
         if path is not None and not path.exists():
-            raise BadSource(f"{path}: no such file or folder")
+            raise BadInput(f"{path}: no such file or folder")
     found: list[ScoredRow] = []
     for columns in _with_rows(data, rows) if rows is not None else _columns(data):
         row = _row(len(found), columns)
@@ -89,8 +90,8 @@ def read_scored(data: Path, rows: Path | None = None) -> list[ScoredRow]:
             found.append(row)
     if not found:
         if _has_hashes_only(data):
-            raise BadSource("the store has hashes only; VERIFIER_STORE_TEXTS=text keeps texts")
-        raise BadSource(
+            raise BadInput("the store has hashes only; VERIFIER_STORE_TEXTS=text keeps texts")
+        raise BadInput(
             f"{data}: no scored completions: expected rows with one of {list(COMPLETIONS)} and "
             "with `verdicts` or columns of numbers; of `verifier-service score` also --rows"
         )
@@ -101,12 +102,12 @@ def main_source(rows: Iterable[ScoredRow], chosen: str | None) -> str:
     """The source whose verdicts are audited.
 
     Raises:
-        BadSource: there is no such source, or none was named and there are several.
+        BadInput: there is no such source, or none was named and there are several.
     """
     sources = sorted({name for row in rows for name in row.verdicts})
     if chosen is not None:
         if chosen not in sources:
-            raise BadSource(f"--source: no scores of {chosen!r}; there are {sources}")
+            raise BadInput(f"--source: no scores of {chosen!r}; there are {sources}")
         return chosen
     if len(sources) == 1:
         return sources[0]
@@ -114,7 +115,7 @@ def main_source(rows: Iterable[ScoredRow], chosen: str | None) -> str:
         name for name in sources if name not in ("reward", "total")
     ]
     if len(known) != 1 and "score" not in sources:
-        raise BadSource(f"--source: name one of {sources}")
+        raise BadInput(f"--source: name one of {sources}")
     return known[0] if len(known) == 1 else "score"
 
 
@@ -129,7 +130,7 @@ def _files(data: Path) -> list[Path]:
         if path.name.endswith(_SUFFIXES)
     ]
     if not files:
-        raise BadSource(f"{data}: no files of {', '.join(_SUFFIXES)}")
+        raise BadInput(f"{data}: no files of {', '.join(_SUFFIXES)}")
     return files
 
 
@@ -171,12 +172,12 @@ def _with_rows(data: Path, rows: Path) -> Iterator[dict[str, Any]]:
     for scored in (row.columns for row in DataSource(str(data)).rows()):
         index = scored.get("index")
         if not isinstance(index, int) or not 0 <= index < len(originals):
-            raise BadSource(f"{data}: it is no result of {rows}")
+            raise BadInput(f"{data}: it is no result of {rows}")
         original = originals[index]
         texts = original.get("completions", [original.get("completion")])
         for text, verdicts in zip_longest(texts, scored.get("completions", [])):
             if text is None or verdicts is None:
-                raise BadSource(f"{data}: it is no result of {rows}: row {index + 1} differs")
+                raise BadInput(f"{data}: it is no result of {rows}: row {index + 1} differs")
             own = {key: value for key, value in original.items() if key != "completions"}
             yield own | {"completion": text, "group": index, "verdicts": verdicts["verdicts"]}
 

@@ -11,7 +11,7 @@ from fastapi import Query, Request
 from verifier_service.compat.judging import judging_of
 from verifier_service.compat.scheduling import NotNow, verdicts_of
 from verifier_service.engine.chunks import VerdictsByKey
-from verifier_service.engine.response_json import reward, shares_of
+from verifier_service.engine.reward import reward, shares_of
 from verifier_service.errors import QueueFull, VerdictFailed
 from verifier_service.profiles import Verifiers, profile_named
 from verifier_service.schemas import Group

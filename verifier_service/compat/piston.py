@@ -44,6 +44,7 @@ from verifier_service.current_call import request_id
 from verifier_service.errors import RequestError
 from verifier_service.http.error_handlers import refused
 from verifier_service.http.error_statuses import status_of
+from verifier_service.http.promised_errors import MALFORMED
 from verifier_service.http.service import service_of
 from verifier_service.sandbox.execution import ExitReason
 
@@ -145,6 +146,7 @@ class PistonRuntime(BaseModel):
     response_model=ExecuteResponse,
     responses={
         400: {"model": PistonError, "description": "it cannot be run here"},
+        422: {"model": PistonError, "description": MALFORMED},
         503: {"model": PistonError, "description": "not run this time; try again"},
     },
 )

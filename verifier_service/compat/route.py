@@ -24,6 +24,7 @@ from starlette.types import Scope
 
 from verifier_service.compat.judging import Judging, TooMuchHere
 from verifier_service.current_call import request_id
+from verifier_service.engine.body_limit import MAX_HELD_BYTES
 from verifier_service.engine.request_body import check_json
 from verifier_service.engine.response import EncodedResponse
 from verifier_service.errors import (
@@ -35,7 +36,6 @@ from verifier_service.errors import (
 )
 from verifier_service.http.error_statuses import ApiError
 from verifier_service.http.intake import (
-    LIGHT_BODY_BYTES,
     Intake,
     given_up,
     intake_of,
@@ -132,7 +132,7 @@ async def _handle_in_service(handle: Handler, request: Request, *, has_lines: bo
     service, intake = service_of(request), intake_of(request)
     judging = _judging(service, intake)
     try:
-        if intake.body.is_in_memory:
+        if intake.body.is_held:
             request.scope["state"]["judging"] = judging
             here = _handle(handle, request.scope, intake.body.content, max_values=MAX_VALUES)
             with suppress(TooMuchHere):
@@ -150,8 +150,8 @@ async def _handle_in_service(handle: Handler, request: Request, *, has_lines: bo
 async def _handle_only_here(handle: Handler, request: Request) -> Response:
     """Handle a call here. Raises RequestError, RequestValidationError."""
     service, body = service_of(request), intake_of(request).body
-    if not body.is_in_memory:
-        raise BodyTooLarge(f"this route takes bodies of at most {LIGHT_BODY_BYTES} bytes")
+    if not body.is_held:
+        raise BodyTooLarge(f"this route takes bodies of at most {MAX_HELD_BYTES} bytes")
     work = _handle(handle, request.scope, body.content, max_values=MAX_VALUES)
     try:
         return await unless_given_up(work, request, service.drain)
@@ -210,7 +210,7 @@ async def _call_in_process(
     except CallRefused as error:
         raise ApiError(HTTPStatus(error.status), error.kind, error.message) from error
     except TimeoutError as error:
-        raise RequestFailed(f"there was no answer within {limit:g} seconds") from error
+        raise RequestFailed(f"there was no response within {limit:g} seconds") from error
 
 
 def _no_lines(_index: int, _line: bytes) -> None:

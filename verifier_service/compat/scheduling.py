@@ -66,5 +66,5 @@ async def verdicts_of(
             scoring = Scoring(work, judging.engine, on_group=on_group)
             scored = await scoring.run(max(deadline, MIN_DEADLINE_SECONDS))
     except QueueFull as error:
-        raise NotNow(error.cause) from error
+        raise NotNow(error.why) from error
     return [group[0] for group in scored.groups]

@@ -1,8 +1,13 @@
-"""The limit on a body, `max_body_bytes`: as declared, as it arrives, and as it is decompressed."""
+"""The limits on a body: `max_body_bytes`, as it is declared, as it arrives, and as it is
+decompressed; and the size up to which the API process holds it."""
 
 from __future__ import annotations
 
 from verifier_service.errors import BodyTooLarge
+
+MAX_HELD_BYTES = 2**20
+"""Largest body that the API process holds, and may read if it is text in few values. A larger one
+is in a file, which the process of its request inherits and reads when others have read theirs."""
 
 
 def check_declared(content_length: str, max_bytes: int) -> int:

@@ -25,7 +25,6 @@ from verifier_service.engine.chunks import (
     cut_into_chunks,
     digest,
     filtered,
-    group_parts,
     judge_task,
     num_characters,
     options_json,
@@ -33,9 +32,9 @@ from verifier_service.engine.chunks import (
     part_key,
     seen_by,
     settle_task,
-    unique_parts,
 )
 from verifier_service.engine.engine import Engine, NoWorkers
+from verifier_service.engine.equal_completions import group_parts, unique_parts
 from verifier_service.engine.finish_all import finish_all
 from verifier_service.engine.request_limits import (
     LARGE_REFERENCE,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from verifier_service.engine.chunks import VerdictsByKey
+from verifier_service.engine.reward import reward, shares_of
 from verifier_service.errors import ResponseTooLarge
-from verifier_service.verdict import Outcome, Verdict
+from verifier_service.verdict import Verdict
 from verifier_service.verifier import Verifier
 
 MAX_RESPONSE_BYTES = 2**28
@@ -70,30 +71,6 @@ class ProfileRewards:
             mean = math.fsum(given) / len(given) if given else None
             found[name] = _ProfileJson(len(every), len(given), mean)
         return found
-
-
-def reward(verdicts: VerdictsByKey, shares: Mapping[str, float]) -> float | None:
-    """The weighted sum of the scores.
-
-    None where a verdict with a weight other than 0 is not `scored`, or where every weight is 0:
-    nothing was judged that a reward could tell, and 0 is a reward.
-
-    Args:
-        verdicts: on one completion.
-        shares: of `shares_of`.
-    """
-    parts = []
-    for key, share in shares.items():
-        verdict = verdicts[key]
-        if verdict.outcome is not Outcome.SCORED or verdict.score is None:
-            return None
-        parts.append(share * verdict.score)
-    return math.fsum(parts) if parts else None
-
-
-def shares_of(verifiers: Iterable[Verifier]) -> dict[str, float]:
-    """The weights other than 0, by the keys of their verifiers."""
-    return {one.key: one.share for one in verifiers if one.share != 0}
 
 
 def group_line(
@@ -180,7 +157,7 @@ def check_size(num_bytes: int) -> None:
     """Raise ResponseTooLarge if so many bytes exceed MAX_RESPONSE_BYTES."""
     if num_bytes > MAX_RESPONSE_BYTES:
         raise ResponseTooLarge(
-            f"the answer would be larger than {MAX_RESPONSE_BYTES} bytes: ask for fewer "
+            f"the response would be larger than {MAX_RESPONSE_BYTES} bytes: ask for fewer "
             "completions, or with fewer verifiers, at once"
         )
 

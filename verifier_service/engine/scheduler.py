@@ -12,18 +12,13 @@ import msgspec
 from verifier_service.engine.engine import NoWorkers, OnVerdict
 from verifier_service.engine.finish_all import finish_all
 from verifier_service.engine.verdict_cache import VerdictCache
-from verifier_service.model_judge.reasons import CallReason
+from verifier_service.model_judge.models import Models
 from verifier_service.proofs.lean_judge import LeanServer, ask_lean
 from verifier_service.proofs.lean_task import is_lean_question
-from verifier_service.verdict import Verdict, unverifiable
+from verifier_service.verdict import Verdict
 from verifier_service.verdict_store.records import Recorder, StoredTexts
 from verifier_service.verifier import OpenQuestion
 from verifier_service.workers.tasks import EncodedTask, TaskResult
-
-NO_JUDGE = (
-    "rules do not decide, and there is no model to ask; VERIFIER_JUDGE_URL names one, or "
-    "VERIFIER_REWARD_MODEL_URL a reward model"
-)
 
 OnJudged = Callable[[str, Sequence[TaskResult], float], None]
 """Called after a task, for each of its verifiers: type, verdicts, and wall seconds of the task."""
@@ -180,9 +175,7 @@ class Scheduler:
         """The verdict of the server that a question is for."""
         if is_lean_question(question):
             return await ask_lean(self._lean, question)
-        if self._model is None:
-            return unverifiable(CallReason.NO_JUDGE, message=NO_JUDGE)
-        return await self._model.ask(question)
+        return await (self._model or Models()).ask(question)
 
     async def look_up(self, keys: Sequence[bytes]) -> list[Verdict | None]:
         """Implements `Engine.look_up`."""

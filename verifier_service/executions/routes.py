@@ -24,9 +24,9 @@ from verifier_service.executions.wire import (
     without_nulls,
 )
 from verifier_service.http.line_stream import NDJSON, wants_lines
-from verifier_service.http.routes import SCORE_ERRORS, STRANGER_ERRORS
+from verifier_service.http.promised_errors import BODY_ERRORS, STRANGER_ERRORS, promised
 from verifier_service.http.score_call import JSON_MEDIA_TYPE
-from verifier_service.schemas import ErrorResponse, Group
+from verifier_service.schemas import Group
 from verifier_service.verdict import Verdict
 
 
@@ -36,12 +36,9 @@ class LinesRoute(StrictRoute):
     has_lines = True
 
 
+EXECUTE_ERRORS = {413: "the body, the number of programs or the response is over a limit"}
 router = APIRouter(
-    route_class=LinesRoute,
-    responses={
-        status: {"model": ErrorResponse, "description": description}
-        for status, description in (STRANGER_ERRORS | SCORE_ERRORS).items()
-    },
+    route_class=LinesRoute, responses=promised(STRANGER_ERRORS, BODY_ERRORS, EXECUTE_ERRORS)
 )
 
 

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from verifier_service.app import create_app
 from verifier_service.code.plain_run import MAX_SECONDS
 from verifier_service.engine.scheduler import CountedPool
-from verifier_service.fleet.asgi_call import Answer, Headers, asgi_answer
+from verifier_service.fleet.asgi_call import Headers, WholeResponse, asgi_response
 from verifier_service.fleet.direct_server import listen_directly
 from verifier_service.fleet.judge import JudgeReplica
 from verifier_service.fleet.judge_connections import MAX_AGE_SECONDS
@@ -36,7 +36,7 @@ from verifier_service.http.metrics import Metrics
 from verifier_service.http.traces import start_traces
 from verifier_service.logs import log_config
 from verifier_service.sandbox.layers import hide_process
-from verifier_service.sandbox.session_execution import OVERLOAD_SHARE
+from verifier_service.sandbox.session_execution import CALL_OVERLOAD_SHARE
 from verifier_service.server import CLOSE_SECONDS
 from verifier_service.settings import EngineSettings
 
@@ -48,7 +48,7 @@ UPSCALE_SECONDS = 5.0
 """Time of more tasks than workers after which Ray Serve starts judges."""
 DOWNSCALE_SECONDS = 300.0
 """Time of fewer tasks after which it ends judges."""
-LONGEST_CALL_SECONDS = OVERLOAD_SHARE * MAX_SECONDS + PATIENCE_SECONDS
+LONGEST_CALL_SECONDS = CALL_OVERLOAD_SHARE * MAX_SECONDS + PATIENCE_SECONDS
 """Longest time of a call to a session host: a call of a session ends earlier by its own limits."""
 MAX_CALLS = 4096
 """Most calls of a gateway under way; its own bounds on pending work are met long before."""
@@ -67,11 +67,11 @@ class Gateway:
         logging.config.dictConfig(log_config(settings.log_level, settings.log_format))
         self.needed = needed
 
-    async def answer(self, method: str, path: str, headers: Headers, body: bytes) -> Answer:
-        """The response to a call that comes through a handle; see `asgi_answer`."""
+    async def answer(self, method: str, path: str, headers: Headers, body: bytes) -> WholeResponse:
+        """The response to a call that comes through a handle; see `asgi_response`."""
         # Ray Serve keeps the application that `ingress` builds in this attribute.
         app = self._asgi_app  # type: ignore[attr-defined]
-        return await asgi_answer(app, method, path, headers, body)
+        return await asgi_response(app, method, path, headers, body)
 
 
 def application(args: dict[str, Any]) -> Any:
@@ -98,7 +98,11 @@ def fleet_of(settings: FleetSettings, judge: type[JudgeReplica] = JudgeReplica) 
     def build() -> ASGIApp:
         drain, metrics = Drain(), Metrics()
         app = create_app(
-            settings.of_gateways, drain, metrics, start_traces(os.environ), start=start_fleet_pools
+            settings.of_gateways,
+            drain=drain,
+            metrics=metrics,
+            traces=start_traces(os.environ),
+            start=start_fleet_pools,
         )
         if hosts:
             relay_sessions(app, [_host(name) for name in hosts])
@@ -132,18 +136,18 @@ def _session_host(settings: FleetSettings, name: str, number: int) -> Any:
 def _host(name: str) -> Host:
     """The session host of a deployment of this application; called in a gateway."""
 
-    async def answer(method: str, path: str, headers: Headers, body: bytes) -> Answer:
+    async def answer(method: str, path: str, headers: Headers, body: bytes) -> WholeResponse:
         handle = serve.get_deployment_handle(name)
         try:
             async with asyncio.timeout(LONGEST_CALL_SECONDS):
-                found: Answer = await handle.answer.remote(method, path, headers, body)
+                found: WholeResponse = await handle.answer.remote(method, path, headers, body)
         except LOST as error:
             has_ended = isinstance(error, RayActorError) and not isinstance(
                 error, ActorUnavailableError
             )
             raise (HostLost if has_ended else HostUnavailable)(type(error).__name__) from error
         except TimeoutError as error:
-            raise HostUnavailable(f"no answer within {LONGEST_CALL_SECONDS:g} seconds") from error
+            raise HostUnavailable(f"no response within {LONGEST_CALL_SECONDS:g} seconds") from error
         return found
 
     return answer

@@ -8,13 +8,13 @@ import httpx
 from starlette.types import ASGIApp
 
 Headers = Sequence[tuple[bytes, bytes]]
-Answer = tuple[int, list[tuple[bytes, bytes]], bytes]
+WholeResponse = tuple[int, list[tuple[bytes, bytes]], bytes]
 """Status, headers and whole body of a response."""
 
 
-async def asgi_answer(
+async def asgi_response(
     app: ASGIApp, method: str, path: str, headers: Headers, body: bytes
-) -> Answer:
+) -> WholeResponse:
     """The response of an application.
 
     Args:

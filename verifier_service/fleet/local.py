@@ -13,7 +13,7 @@ from ray import serve
 
 from verifier_service.fleet.application import fleet_of
 from verifier_service.fleet.settings import FleetSettings
-from verifier_service.logs import log_config
+from verifier_service.logs import LISTENING, log_config
 from verifier_service.server import UNKNOWN, CannotServe, listen
 from verifier_service.usable_resources import usable_cores
 
@@ -57,7 +57,7 @@ def serve_fleet(settings: FleetSettings, unknown: Sequence[str]) -> None:
         else:
             serve.start(http_options={"host": settings.host, "port": port})
         serve.run(fleet_of(settings), name="verifier", route_prefix="/")
-        log.info("running on http://%s:%d (CTRL+C ends it)", settings.host, port)
+        log.info(LISTENING, settings.host, port)
         _wait_for_signal()
     finally:
         serve.shutdown()

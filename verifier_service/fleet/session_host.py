@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 
 from verifier_service.app import create_app
 from verifier_service.engine.scheduler import CountedPool
-from verifier_service.fleet.asgi_call import Answer, Headers, asgi_answer
+from verifier_service.fleet.asgi_call import Headers, WholeResponse, asgi_response
 from verifier_service.fleet.settings import FleetSettings
 from verifier_service.logs import log_config
 from verifier_service.sandbox.layers import hide_process
@@ -38,9 +38,9 @@ class SessionHost:
     async def __del__(self) -> None:
         await self._stack.aclose()
 
-    async def answer(self, method: str, path: str, headers: Headers, body: bytes) -> Answer:
-        """The response to a call; see `asgi_answer`."""
-        return await asgi_answer(self._app, method, path, headers, body)
+    async def answer(self, method: str, path: str, headers: Headers, body: bytes) -> WholeResponse:
+        """The response to a call; see `asgi_response`."""
+        return await asgi_response(self._app, method, path, headers, body)
 
 
 async def no_pools(settings: EngineSettings, stack: AsyncExitStack) -> Mapping[str, CountedPool]:

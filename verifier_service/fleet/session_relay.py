@@ -23,7 +23,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from verifier_service.errors import RequestError, RequestFailed
-from verifier_service.fleet.asgi_call import Answer, Headers
+from verifier_service.fleet.asgi_call import Headers, WholeResponse
 from verifier_service.http.error_handlers import error_response
 from verifier_service.http.error_statuses import ApiError
 from verifier_service.http.request_id import REQUEST_ID_HEADER
@@ -33,7 +33,7 @@ SESSIONS_PATH, OPENENV_PATH, E2B_PATH = "/v1/sessions", "/openenv/", "/compat/e2
 _OPENING_PATHS = {SESSIONS_PATH, f"{E2B_PATH}sandboxes", f"{E2B_PATH}v2/sandboxes"}
 _SANDBOX_HEADER = b"e2b-sandbox-id"
 
-Host = Callable[[str, str, Headers, bytes], Awaitable[Answer]]
+Host = Callable[[str, str, Headers, bytes], Awaitable[WholeResponse]]
 """Answers a call with this method, path, headers and body. Raises HostUnavailable."""
 _REQUEST_ID = REQUEST_ID_HEADER.lower().encode()
 # The number of a host, at the beginning of what `s-` stands before: `01` of `01c3a9f2-SECRET`.
@@ -83,12 +83,14 @@ class SessionRelay:
         # The layers around this one have named the call, and name it in the response.
         call_id = scope["state"]["request_id"].encode()
         given = [*_without_id(scope["headers"]), (_REQUEST_ID, call_id)]
-        status, headers, content = await self._answer(scope["method"], path, given, body)
+        status, headers, content = await self._response(scope["method"], path, given, body)
         headers = _without_id(headers)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": content})
 
-    async def _answer(self, method: str, path: str, headers: Headers, body: bytes) -> Answer:
+    async def _response(
+        self, method: str, path: str, headers: Headers, body: bytes
+    ) -> WholeResponse:
         place = path.partition("?")[0]
         if place not in _OPENING_PATHS:
             return await self._of_host(self._number(place, headers), method, path, headers, body)
@@ -107,7 +109,7 @@ class SessionRelay:
 
     async def _of_host(
         self, number: int, method: str, path: str, headers: Headers, body: bytes
-    ) -> Answer:
+    ) -> WholeResponse:
         try:
             return await self._hosts[number](method, path, headers, body)
         except HostLost as error:
@@ -122,20 +124,20 @@ class SessionRelay:
         except HostUnavailable as error:
             return _unavailable(error)
 
-    async def _of_any(self, method: str, path: str, headers: Headers, body: bytes) -> Answer:
-        """The answer of the next host in turn that has room, or why the last one has none."""
+    async def _of_any(self, method: str, path: str, headers: Headers, body: bytes) -> WholeResponse:
+        """The response of the next host in turn that has room, or why the last one has none."""
         first = next(self._openings)
         for turn in range(len(self._hosts)):
             host = self._hosts[(first + turn) % len(self._hosts)]
             try:
-                answer = await host(method, path, headers, body)
+                response = await host(method, path, headers, body)
             except HostUnavailable as error:
-                answer = _unavailable(error)
-            if answer[0] != HTTPStatus.SERVICE_UNAVAILABLE:
+                response = _unavailable(error)
+            if response[0] != HTTPStatus.SERVICE_UNAVAILABLE:
                 break
-        return answer
+        return response
 
-    async def _all(self, method: str, path: str, headers: Headers, body: bytes) -> Answer:
+    async def _all(self, method: str, path: str, headers: Headers, body: bytes) -> WholeResponse:
         """The numbers of all hosts together; the first refusal if one refuses."""
         try:
             answers = await asyncio.gather(
@@ -189,11 +191,11 @@ async def _body(receive: Receive) -> bytes | None:
             return b"".join(parts)
 
 
-def _unavailable(error: HostUnavailable) -> Answer:
+def _unavailable(error: HostUnavailable) -> WholeResponse:
     message = f"the replica with the sessions does not answer: {error}"
     return _refusal(RequestFailed(message))
 
 
-def _refusal(error: RequestError, *, is_flat: bool = False) -> Answer:
+def _refusal(error: RequestError, *, is_flat: bool = False) -> WholeResponse:
     response = error_response(error, None, is_flat=is_flat)
     return response.status_code, response.raw_headers, bytes(response.body)

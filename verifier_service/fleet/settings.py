@@ -21,6 +21,9 @@ class FleetSettings(Settings):
     """worker processes of each judge of texts"""
     code_workers: Annotated[int, Field(gt=0)] = 1
     """programs that run at the same time in each judge of programs"""
+    max_connections: Annotated[int, Field(gt=0)] = 4096
+    """most open connections of a gateway at `direct_port`; one beyond them gets 503; without that
+    port Ray Serve's proxy holds the connections, and has no such bound"""
     gateways: Annotated[int, Field(gt=0)] = 1
     """replicas that answer calls"""
     session_hosts: Annotated[int, Field(gt=0, le=256)] = 1

@@ -25,6 +25,7 @@ from verifier_service.engine.chunks import VerdictsByKey
 from verifier_service.engine.engine import Engine
 from verifier_service.engine.in_flight import in_flight
 from verifier_service.engine.mixed_scoring import scoring_of
+from verifier_service.engine.store_records import MAX_TEXT_CHARACTERS
 from verifier_service.explanation import Explanation
 from verifier_service.model_judge.reasons import CallReason
 from verifier_service.profiles import stored_verifier
@@ -36,8 +37,9 @@ from verifier_service.verifier import GroupVerifier, Verifier
 
 COMPLETIONS_PER_REQUEST = 256
 SCORE_TOLERANCE = 1e-9
-HASHES_ONLY = "the store has hashes only; --store-texts text keeps what can be judged again"
-TOO_LONG = "the store keeps no completion and no reference over 1 MiB characters"
+_LONGEST = f"{MAX_TEXT_CHARACTERS:,} characters"
+HASHES_ONLY = f"only its hashes are stored; --store-texts text keeps texts of up to {_LONGEST}"
+TOO_LONG = f"the store keeps no completion and no reference of more than {_LONGEST}"
 UNKNOWN_OPTIONS = "this version has no such verifier or option"
 ABSENT = "its checker or model is absent now; --lean-url, --judge-url or a toolchain brings it"
 _ABSENT_REASONS = (
@@ -45,7 +47,7 @@ _ABSENT_REASONS = (
     CodeReason.MISSING_TOOLCHAIN,
     ProofReason.MISSING_TOOLCHAIN,
 )
-MAX_TEXT_CHARACTERS = 1000
+MAX_SHOWN_CHARACTERS = 1000
 """Longest completion or reference that the list of changes shows."""
 NEEDED_COLUMNS = (
     *("time", "record_id", "group_index", "completion_index", "request_hash", "options"),
@@ -109,8 +111,8 @@ class Change:
                 "extracted": self.verdict.extracted,
                 "version": __version__,
             },
-            "reference": row["reference"][:MAX_TEXT_CHARACTERS],
-            "completion": row["completion"][-MAX_TEXT_CHARACTERS:],
+            "reference": row["reference"][:MAX_SHOWN_CHARACTERS],
+            "completion": row["completion"][-MAX_SHOWN_CHARACTERS:],
             "explanation": msgspec.to_builtins(self.explanation),
         }
 

@@ -107,8 +107,10 @@ class CallContext:
             else:
                 await self._app(scope, receive, send_with_id)
         except Exception as error:  # the layer around this one logs its traceback
+            # Refused after its first line: Starlette and `DirectRoute` raise another error from
+            # it, and the server breaks the response off.
             if status and isinstance(error.__cause__, RequestError):
-                return  # refused after its first line: the server breaks the response off
+                return
             state["error"] = "internal_error"
             if not status:
                 await internal_error(call_id)(scope, receive, send_with_id)

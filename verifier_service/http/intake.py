@@ -4,8 +4,8 @@
 
 The door is a layer around the routes, so no route can take a body in by another way. It counts each
 body in `Admission`, as it was declared and as it arrives, and gives it a time to arrive. Routes get
-an `Intake`. A body that is not light is in a file for a process of its own, and no route gets its
-bytes in the API process.
+an `Intake`. A body of more than MAX_HELD_BYTES is in a file for a process of its own, and no route
+gets its bytes in the API process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from verifier_service.engine.admission import Admission, Reservation
-from verifier_service.engine.body_limit import BodyLimit, check_declared
+from verifier_service.engine.body_limit import MAX_HELD_BYTES, BodyLimit, check_declared
 from verifier_service.engine.request_body import CONTENT_ENCODINGS
 from verifier_service.errors import BodyTooLarge, Draining, RequestError, RequestFailed, TryLater
 from verifier_service.http.drain import Drain
@@ -33,14 +33,12 @@ from verifier_service.http.error_statuses import ApiError
 from verifier_service.http.service import Service, service_of
 
 SMALL_BODY_BYTES = 2**15
-"""Largest body that is always taken in memory and read by the API process."""
-LIGHT_BODY_BYTES = 2**20
-"""Largest body in memory. The API process may read it if it is text in few values; a larger one is
-in a file, which the process of a large request inherits."""
+"""Largest body that the API process reads whatever is in it, and takes in while the
+queue is full."""
 MAX_PARTS = 256
 UNWATCHED_SECONDS = 0.1
 """Time in which a client that hangs up is not noticed, nor that the service ends."""
-_WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
+_METHODS_WITHOUT_BODY = ("GET", "HEAD", "OPTIONS")
 
 T = TypeVar("T")
 
@@ -92,7 +90,7 @@ class BodyDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the call on with its body, which is held until the response is sent."""
         if scope["type"] != "http" or (
-            scope["method"] in _WITHOUT_BODY and not declares_body(scope)
+            scope["method"] in _METHODS_WITHOUT_BODY and not declares_body(scope)
         ):
             await self._app(scope, receive, send)
             return
@@ -203,15 +201,15 @@ class Replay:
         body, self._body = self._body, None
         if body is None:
             return await self._receive()
-        if not body.is_in_memory:
-            raise BodyTooLarge(f"this route takes bodies of at most {LIGHT_BODY_BYTES} bytes")
+        if not body.is_held:
+            raise BodyTooLarge(f"this route takes bodies of at most {MAX_HELD_BYTES} bytes")
         return {"type": "http.request", "body": body.content, "more_body": False}
 
 
 class Body:
-    """The bytes of a body: a light one in memory, a large one in a file in memory.
+    """The bytes of a body: held here, or in a file if they are more than MAX_HELD_BYTES.
 
-    The process of a large request inherits the file.
+    The process of a large request inherits the file, which is in memory too.
     """
 
     def __init__(self) -> None:
@@ -225,19 +223,19 @@ class Body:
         return self.num_bytes <= SMALL_BODY_BYTES
 
     @property
-    def is_in_memory(self) -> bool:
+    def is_held(self) -> bool:
         """Whether `content` has the body."""
         return self._file is None
 
     @property
     def content(self) -> bytes:
-        """The bytes of a body in memory."""
-        assert self.is_in_memory
+        """The bytes of a body that is held."""
+        assert self.is_held
         return b"".join(self._parts)
 
     def expect(self, num_bytes: int) -> None:
         """Prepare for a body of so many bytes. Raises RequestFailed."""
-        if num_bytes > LIGHT_BODY_BYTES:
+        if num_bytes > MAX_HELD_BYTES:
             self.file()
 
     def file(self) -> int:
@@ -254,7 +252,7 @@ class Body:
     def add(self, part: bytes) -> None:
         """Append the next bytes. Raises RequestFailed."""
         self.num_bytes += len(part)
-        if self._file is None and self.num_bytes > LIGHT_BODY_BYTES:
+        if self._file is None and self.num_bytes > MAX_HELD_BYTES:
             self.file()
         if self._file is None:
             self._parts.append(part)
@@ -264,7 +262,7 @@ class Body:
             _write_all(self._file, part)
 
     def forget(self) -> None:
-        """Release the bytes of a body in memory, which its route has read."""
+        """Release the bytes of a body that is held, which its route has read."""
         self._parts.clear()
 
     def close(self) -> None:

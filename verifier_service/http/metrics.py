@@ -63,7 +63,7 @@ class Metrics:
         )
         self._requests = Counter(
             "verifier_requests",
-            "Answers by path and status.",
+            "Responses by path and status.",
             ["path", "status"],
             registry=self.registry,
         )
@@ -91,12 +91,12 @@ class Metrics:
         )
         self._rejected = Counter(
             "verifier_rejected",
-            "Requests refused or given up, by cause.",
+            "Connections and requests refused, or given up by their client, by cause.",
             ["cause"],
             registry=self.registry,
         )
         self.in_flight = Gauge(
-            "verifier_requests_in_flight", "Requests being answered.", registry=self.registry
+            "verifier_requests_in_flight", "Requests under way.", registry=self.registry
         )
 
     def count_judged(self, verifier: str, found: Iterable[TaskResult], seconds: float) -> None:
@@ -147,9 +147,9 @@ class Metrics:
         self._key_requests.labels(name, str(status)).inc()
         self._key_completions.labels(name).inc(num_completions)
 
-    def count_refusal(self, cause: str) -> None:
+    def count_refusal(self, kind: str) -> None:
         """Count a request that was refused, or given up by its client."""
-        self._rejected.labels(cause).inc()
+        self._rejected.labels(kind).inc()
 
     def watch(
         self,

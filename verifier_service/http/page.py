@@ -10,17 +10,16 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib.resources import files
-from typing import Annotated
 
-from fastapi import APIRouter, Header, Response
+from fastapi import APIRouter, Request, Response
 
 import verifier_service
 from verifier_service.http.metrics import Metrics
 from verifier_service.http.open_paths import HTML
+from verifier_service.http.promised_errors import STRANGER_ERRORS, promised
 from verifier_service.http.service import CallService, Service
 from verifier_service.page_style import source_hash
 from verifier_service.schemas import (
-    ErrorResponse,
     StateResponse,
     VerdictCount,
     WorkersState,
@@ -28,26 +27,21 @@ from verifier_service.schemas import (
 
 # Read at the start: an installation beside a service that runs may take the file away.
 _TEXT = files("verifier_service.http").joinpath("page.html").read_text(encoding="utf-8")
-router = APIRouter(
-    responses={
-        401: {"model": ErrorResponse, "description": "an API key is needed for the JSON"},
-        403: {"model": ErrorResponse, "description": "a page of another site asks"},
-        421: {"model": ErrorResponse, "description": "the service is not known under this host"},
-    }
-)
+router = APIRouter()
 
 
 @router.get(
     "/",
     response_model=StateResponse,
-    responses={200: {"content": {HTML: {"schema": {"type": "string"}}}}},
+    responses={
+        200: {"content": {HTML: {"schema": {"type": "string"}}}},
+        **promised(STRANGER_ERRORS, {401: "an API key is needed for the JSON, and missing"}),
+    },
 )
-async def state(
-    service: CallService, accept: Annotated[str, Header(include_in_schema=False)] = ""
-) -> StateResponse | Response:
+async def state(service: CallService, request: Request) -> StateResponse | Response:
     """The state of the service; for browsers (`Accept: text/html`) its page with a playground."""
     headers = {"Vary": "Accept"}
-    if HTML in accept.lower():
+    if HTML in request.headers.get("accept", "").lower():
         return _page_response()
     body = state_of(service).model_dump_json()
     return Response(body, media_type="application/json", headers=headers)

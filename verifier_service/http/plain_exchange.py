@@ -21,7 +21,7 @@ PLAIN_START = b"POST "
 _VERSION = b" HTTP/1.1"
 _NOT_PLAIN = frozenset((b"expect", b"transfer-encoding", b"upgrade"))
 """Headers that ask for more than a response."""
-_WITHOUT_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
+_STATUSES_WITHOUT_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 _Headers = list[tuple[bytes, bytes]]
 
 
@@ -117,7 +117,7 @@ class PlainExchange(RequestResponseCycle):
                 self._num_unsent = int(value)
             elif name.lower() == b"connection" and value.lower() == b"close":
                 self.keep_alive = False
-        if status in _WITHOUT_BODY:
+        if status in _STATUSES_WITHOUT_BODY:
             self._num_unsent = 0
         elif self._num_unsent is None:
             headers.append((b"transfer-encoding", b"chunked"))

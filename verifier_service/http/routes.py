@@ -16,12 +16,12 @@ from verifier_service.code.languages.table import LANGUAGES
 from verifier_service.errors import Draining, NotReady, RequestError
 from verifier_service.http.error_handlers import refused
 from verifier_service.http.line_stream import NDJSON
+from verifier_service.http.promised_errors import BODY_ERRORS, STRANGER_ERRORS, promised
 from verifier_service.http.score_call import respond_to_score_call
 from verifier_service.http.service import CallService, Service, service_of
 from verifier_service.proofs.provers import ProverStatus
 from verifier_service.reason import EngineReason, Reason
 from verifier_service.schemas import (
-    ErrorResponse,
     HealthResponse,
     LanguageDescription,
     ProfileDescription,
@@ -37,38 +37,20 @@ from verifier_service.verifier import Verifier
 from verifier_service.verifiers import VERIFIERS
 from verifier_service.verifiers.code import Code
 
-STRANGER_ERRORS = {
-    401: "an API key is needed, and missing",
-    403: "a page of another site asks",
-    421: "the service is not known under this host",
-}
-router = APIRouter(
-    responses={
-        status: {"model": ErrorResponse, "description": description}
-        for status, description in STRANGER_ERRORS.items()
-    }
-)
+router = APIRouter()
 
 METRICS_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SCORE_ERRORS = {
     400: "the body is not compressed as it says",
-    408: "the body did not arrive in time",
-    413: "the body or the number of completions is over a limit",
-    415: "the body is not JSON, or compressed in a way that is not known",
-    422: "the request is malformed; the message names the field",
-    429: "the API key has used up what it may have now; try again after `Retry-After`",
-    503: "too much work is waiting, or the service is ending; try again later",
+    413: "the body, the number of completions or the response is over a limit",
 }
 SCORE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "verdicts, in the order of the request; with `Accept: application/x-ndjson` "
         "a line for each group as it is done, with its `index`, and a last line with `stats`",
         "content": {NDJSON: {"schema": {"type": "string"}}},
-    }
-}
-SCORE_RESPONSES |= {
-    status: {"model": ErrorResponse, "description": description}
-    for status, description in SCORE_ERRORS.items()
+    },
+    **promised(STRANGER_ERRORS, BODY_ERRORS, SCORE_ERRORS),
 }
 
 
@@ -151,7 +133,7 @@ async def score(request: Request) -> Response:
 router.include_router(_direct)
 
 
-@router.get("/v1/verifiers", response_model=VerifiersResponse)
+@router.get("/v1/verifiers", response_model=VerifiersResponse, responses=promised(STRANGER_ERRORS))
 async def verifiers(service: CallService) -> VerifiersResponse:
     """The verifiers served here: purpose, options, what each needs, and its reasons.
 
@@ -192,7 +174,7 @@ def _describe_language(status: LanguageStatus) -> LanguageDescription:
     )
 
 
-@router.get("/v1/profiles", response_model=ProfilesResponse)
+@router.get("/v1/profiles", response_model=ProfilesResponse, responses=promised(STRANGER_ERRORS))
 async def profiles(service: CallService) -> ProfilesResponse:
     """The lists of verifiers that `profile` can name."""
     return ProfilesResponse(
@@ -215,7 +197,7 @@ async def healthz() -> HealthResponse:
 @router.get(
     "/readyz",
     response_model=ReadinessResponse,
-    responses={503: {"model": ErrorResponse, "description": "the message says what is missing"}},
+    responses=promised({503: "the message says what is missing"}),
 )
 async def readyz(service: CallService) -> ReadinessResponse:
     """Every enabled verifier can be served; `missing` names proof checkers that are not there."""
@@ -233,7 +215,10 @@ async def readyz(service: CallService) -> ReadinessResponse:
 @router.get(
     "/metrics",
     response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+    responses={
+        200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
+        **promised(STRANGER_ERRORS),
+    },
 )
 async def metrics(service: CallService) -> Response:
     """Counters and histograms in Prometheus' text format."""

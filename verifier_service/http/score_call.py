@@ -91,7 +91,7 @@ class _ScoreCall:
 
     def _small_request(self, encoding: str) -> ScoreRequest | None:
         """The request if the API process can handle it in milliseconds. Raises RequestError."""
-        if not self._body.is_in_memory or encoding != "identity":
+        if not self._body.is_held or encoding != "identity":
             return None
         read = read_request if self._body.is_small else read_light_request
         try:
@@ -129,7 +129,7 @@ class _ScoreCall:
                     large, self._body.file(), self._reservation, self._add_line
                 )
         except TimeoutError as error:
-            raise RequestFailed(f"there was no answer within {limit:g} seconds") from error
+            raise RequestFailed(f"there was no response within {limit:g} seconds") from error
 
     async def _score_here(self, request: ScoreRequest) -> EncodedResponse:
         self._reservation.grow(completions=request.num_completions)

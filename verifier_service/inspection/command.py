@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from verifier_service.code.languages.language import LanguageName
-from verifier_service.console import fail, progress_bar
+from verifier_service.console import BadInput, fail, progress_bar
 from verifier_service.engine.scheduler import Scheduler
 from verifier_service.inspection.inspection import (
     Inspection,
@@ -21,7 +21,7 @@ from verifier_service.inspection.judging import KeptVerdicts
 from verifier_service.inspection.probes import AnswerFormat, ProbeOptions
 from verifier_service.inspection.report import write_report
 from verifier_service.inspection.row_files import ROW_SUFFIXES, write_clean, write_findings
-from verifier_service.inspection.sources import BadSource, DataSource, check_outputs
+from verifier_service.inspection.sources import DataSource, check_outputs
 from verifier_service.inspection.summary import summary_of, summary_text
 from verifier_service.reference_formats.reading import AUTO, FORMATS, unknown_format
 from verifier_service.sandbox.layers import hide_process
@@ -87,8 +87,12 @@ VerdictsOption = Annotated[
 def inspect(
     data: DataArgument,
     *,
-    split: Annotated[str, typer.Option(help="of a folder or of the hub")] = "train",
-    subset: Annotated[str | None, typer.Option(help="of a data set on the hub")] = None,
+    split: Annotated[
+        str, typer.Option(help="split to read, of a folder or of a data set on the hub")
+    ] = "train",
+    subset: Annotated[
+        str | None, typer.Option(help="subset to read, of a data set on the hub")
+    ] = None,
     column: ColumnOption = None,
     reference_format: FormatOption = AUTO,
     answer_format: AnswerFormatOption = "boxed",
@@ -111,10 +115,10 @@ def inspect(
     try:
         source = DataSource(data, split, subset, _renamed(column or []), limit)
         source.check()
-        check_outputs(data, findings, write, report, verdicts)
+        check_outputs(findings, write, report, verdicts, read=[data])
         _check_formats(findings, write)
         if reference_format not in (AUTO, *FORMATS):
-            raise BadSource(f"--reference-format: {unknown_format(reference_format)}")
+            raise BadInput(f"--reference-format: {unknown_format(reference_format)}")
         probes = ProbeOptions(answer_format, language, slow_seconds, frozenset(settings.enabled))
         options = InspectionOptions(probes, reference_format, min_tests)
         inspection = asyncio.run(_inspected(source, options, verdicts, settings))
@@ -127,16 +131,16 @@ def inspect(
         raise  # of the output: no file is at fault
     except OSError as error:
         fail(f"{error.filename}: {error.strerror}" if error.filename else error)
-    except BadSource as error:
+    except BadInput as error:
         fail(error)
     raise typer.Exit(bool(inspection.num_unusable))
 
 
 def _check_formats(*paths: Path | None) -> None:
-    """Raise BadSource for the name of a file of rows that promises another format."""
+    """Raise BadInput for the name of a file of rows that promises another format."""
     for path in paths:
         if path is not None and path.suffix not in ROW_SUFFIXES:
-            raise BadSource(f"{path}: rows are written as {' or '.join(ROW_SUFFIXES)}")
+            raise BadInput(f"{path}: rows are written as {' or '.join(ROW_SUFFIXES)}")
 
 
 def _renamed(columns: list[str]) -> tuple[tuple[str, str], ...]:
@@ -144,7 +148,7 @@ def _renamed(columns: list[str]) -> tuple[tuple[str, str], ...]:
     for text in columns:
         name, sign, column = text.partition("=")
         if not (sign and name.strip() and column.strip()):
-            raise BadSource(f"--column: found {text!r}, expected NAME=COLUMN such as answer=gold")
+            raise BadInput(f"--column: found {text!r}, expected NAME=COLUMN such as answer=gold")
         pairs.append((name.strip(), column.strip()))
     return tuple(pairs)
 

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import chain
 
+from verifier_service.console import BadInput
 from verifier_service.engine.engine import Engine
 from verifier_service.inspection.columns import solve_rate_of
 from verifier_service.inspection.findings import FindingKind, RowFinding
@@ -15,7 +16,7 @@ from verifier_service.inspection.judging import KeptVerdicts, judge_probes, judg
 from verifier_service.inspection.prepared_row import PreparedRow, prepare
 from verifier_service.inspection.probes import Probe, ProbeOptions
 from verifier_service.inspection.repeated_rows import RepeatedProblem, RepeatedRows
-from verifier_service.inspection.sources import BadSource, DataSource, SourceRow
+from verifier_service.inspection.sources import DataSource, SourceRow
 from verifier_service.inspection.verdict_findings import findings_of
 from verifier_service.reference_formats.reading import AUTO
 from verifier_service.reference_formats.reference_format import RowReading
@@ -113,7 +114,7 @@ async def inspect_rows(
         on_judged: is called after each row.
 
     Raises:
-        BadSource: the data cannot be read, or has no rows.
+        BadInput: the data cannot be read, or has no rows.
     """
     inspection, repeated = Inspection(), RepeatedRows()
     async with aclosing(judge_rows(engine, _prepared(source, options), kept)) as judged:
@@ -124,7 +125,7 @@ async def inspect_rows(
                 repeated.add(row)
             on_judged()
     if not inspection.num_rows:
-        raise BadSource(f"{source.data}: there are no rows")
+        raise BadInput(f"{source.data}: there are no rows")
     differing = await _differing(engine, repeated.repetitions)
     together = (repeated.repeated(differing), repeated.constant_answers(), repeated.odd_answers())
     for index, finding in chain(*together):

@@ -15,12 +15,12 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from verifier_service.console import BadInput
 from verifier_service.engine.engine import Engine
 from verifier_service.engine.in_flight import in_flight
 from verifier_service.engine.mixed_scoring import scoring_of
 from verifier_service.inspection.prepared_row import PreparedRow
 from verifier_service.inspection.probes import Probe
-from verifier_service.inspection.sources import BadSource
 from verifier_service.schemas import Group, ScoreRequest
 from verifier_service.verdict import Outcome, Verdict
 
@@ -63,7 +63,7 @@ class KeptVerdicts:
         path: of the file; what is broken or has failed, and all behind it, is cut off.
 
     Raises:
-        BadSource: the file is of something else.
+        BadInput: the file is of something else.
         OSError: it cannot be written.
     """
 
@@ -81,14 +81,14 @@ class KeptVerdicts:
         """The verdicts of the next row; None where it has not been judged.
 
         Raises:
-            BadSource: the file has another row there.
+            BadInput: the file has another row there.
         """
         if not self._left:
             return None
         self._left -= 1
         found = _decoder.decode(self._earlier.readline())
         if (found.row, found.digest) != (row.index, row.digest):
-            raise BadSource(
+            raise BadInput(
                 f"{self._path}: line {row.index + 1} is of other rows or options; choose another "
                 "--verdicts or delete it"
             )
@@ -115,7 +115,7 @@ def _usable_part(path: Path) -> tuple[int, int]:
             try:
                 found = _decoder.decode(line)
             except msgspec.DecodeError as error:
-                raise BadSource(
+                raise BadInput(
                     f"{path}: line {num_rows + 1} is not of an earlier run; choose another "
                     "--verdicts or delete it"
                 ) from error

@@ -16,9 +16,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from verifier_service.console import BadInput
 from verifier_service.inspection.columns import messages_of
 from verifier_service.inspection.inspection import Inspection, InspectionOptions
-from verifier_service.inspection.sources import BadSource, DataSource, SourceRow
+from verifier_service.inspection.sources import DataSource, SourceRow
 from verifier_service.reference_formats.json_values import json_value
 from verifier_service.reference_formats.reading import read_named
 from verifier_service.reference_formats.reference_format import RowReading
@@ -34,7 +35,7 @@ def write_findings(path: Path, source: DataSource, inspection: Inspection) -> in
     """Write each row with a finding; the number of these.
 
     Raises:
-        BadSource: Parquet is asked for and cannot be written.
+        BadInput: Parquet is asked for and cannot be written.
         OSError: the file cannot be written.
     """
     rows = (
@@ -130,7 +131,7 @@ def _write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> int:
         arrow = importlib.import_module("pyarrow")
         parquet = importlib.import_module("pyarrow.parquet")
     except ModuleNotFoundError as error:
-        raise BadSource(f"{path.stem}: Parquet needs `pip install pyarrow`") from error
+        raise BadInput(f"{path.stem}: Parquet needs `pip install pyarrow`") from error
     number, writer = 0, None
     try:
         for some in _batches(rows):

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from verifier_service import strict_json
+from verifier_service.console import BadInput
 
 PARQUET_ROWS_AT_ONCE = 64
 MAX_LINE_BYTES = 2**28
@@ -27,10 +28,6 @@ _PLACE_IN_LINE = re.compile(r": line 1 column (\d+) \(char \d+\)$")
 _SUFFIXES = (".jsonl", ".json", ".parquet", ".jsonl.gz", ".json.gz")
 _SAVED = ("dataset_dict.json", "dataset_info.json", "state.json")
 """Files of a folder that `save_to_disk` wrote; of these, the first is one of several splits."""
-
-
-class BadSource(ValueError):
-    """The data cannot be read, or not as asked; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +55,14 @@ class DataSource:
     max_rows: int | None = None
 
     def check(self) -> None:
-        """Raise BadSource where there is no such data."""
+        """Raise BadInput where there is no such data."""
         self._values()
 
     def rows(self) -> Iterator[SourceRow]:
         """The rows, one after the other; a row that cannot be read is one with a problem.
 
         Raises:
-            BadSource: the data is not there, cannot be read, or lacks a column that was named.
+            BadInput: the data is not there, cannot be read, or lacks a column that was named.
         """
         seen: set[str] = set()
         index = -1
@@ -77,7 +74,7 @@ class DataSource:
             yield self._with_names(row)
         missing = sorted({column for _, column in self.renamed} - seen)
         if index >= 0 and missing:
-            raise BadSource(
+            raise BadInput(
                 f"--column: no row has a column {missing[0]!r}; there are "
                 f"{sorted(seen)[:MAX_SHOWN_COLUMNS]}"
             )
@@ -95,13 +92,13 @@ class DataSource:
         if path.is_dir():
             return self._in_folder(path)
         if not path.exists() and self.data.endswith(_SUFFIXES):
-            raise BadSource(f"{self.data}: no such file")
+            raise BadInput(f"{self.data}: no such file")
         if not path.is_file():
             return self._on_hub(self.data)
         if self.data.endswith(".parquet"):
             return _parquet_rows(path)
         if not self.data.endswith(_SUFFIXES) and not _begins_as_object(path):
-            raise BadSource(
+            raise BadInput(
                 f"{self.data}: no rows in JSON; files of {', '.join(_SUFFIXES)} are read"
             )
         return _array(path) if self.data.endswith((".json", ".json.gz")) else _lines(path)
@@ -113,7 +110,7 @@ class DataSource:
         if not (path / _SAVED[0]).exists():
             return _iterated(saved, str(path))
         if self.split not in saved:
-            raise BadSource(f"{path}: no split {self.split!r}; there are {sorted(saved)}")
+            raise BadInput(f"{path}: no split {self.split!r}; there are {sorted(saved)}")
         return _iterated(saved[self.split], str(path))
 
     def _on_hub(self, name: str) -> Iterable[Any]:
@@ -128,11 +125,11 @@ class DataSource:
 
 
 def _datasets(load: Callable[[Any], Any], name: str) -> Any:
-    """The value that the package `datasets` loads. Raises BadSource."""
+    """The value that the package `datasets` loads. Raises BadInput."""
     try:
         datasets = importlib.import_module("datasets")
     except ModuleNotFoundError as error:
-        raise BadSource(
+        raise BadInput(
             f"{name}: no such file; folders and data sets of the hub need `pip install datasets`"
         ) from error
     try:
@@ -142,7 +139,7 @@ def _datasets(load: Callable[[Any], Any], name: str) -> Any:
 
 
 def _iterated(rows: Iterable[Any], name: str) -> Iterator[Any]:
-    """The rows, whose loading may fail under way. Raises BadSource."""
+    """The rows, whose loading may fail under way. Raises BadInput."""
     errors = _errors_of(importlib.import_module("datasets"))
     try:
         yield from rows
@@ -154,9 +151,9 @@ def _errors_of(datasets: Any) -> tuple[type[Exception], ...]:
     return (OSError, EOFError, ValueError, datasets.exceptions.DatasetsError)
 
 
-def _unloadable(name: str, error: Exception) -> BadSource:
+def _unloadable(name: str, error: Exception) -> BadInput:
     why = " ".join(str(error).split())[:300]
-    return BadSource(
+    return BadInput(
         f"{name}: cannot be loaded: {why}. Expected a .jsonl, .json or .parquet file, a folder of "
         "`datasets`, or the name of a data set on the hub; see --split and --subset"
     )
@@ -167,27 +164,33 @@ def _parquet_rows(path: Path) -> Iterator[Any]:
         parquet = importlib.import_module("pyarrow.parquet")
         arrow = importlib.import_module("pyarrow")
     except ModuleNotFoundError as error:
-        raise BadSource(f"{path}: Parquet needs `pip install pyarrow`") from error
+        raise BadInput(f"{path}: Parquet needs `pip install pyarrow`") from error
     try:
         with parquet.ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=PARQUET_ROWS_AT_ONCE):
                 yield from batch.to_pylist()
     except (arrow.ArrowException, OSError) as error:
-        raise BadSource(f"{path}: {' '.join(str(error).split())[:300]}") from error
+        raise BadInput(f"{path}: {' '.join(str(error).split())[:300]}") from error
 
 
-def check_outputs(data: str, *paths: Path | None) -> None:
-    """Raise BadSource for a file that cannot be written, before the rows of the data are judged."""
+def check_outputs(*paths: Path | None, read: Iterable[str | Path | None]) -> None:
+    """Raise BadInput for a file that cannot be written, before any row is judged.
+
+    Args:
+        paths: files to write; None for each that is not wanted.
+        read: files and folders that the command reads, which it may not write over.
+    """
     given = [path.resolve() for path in paths if path is not None]
-    if Path(data).resolve() in given:
-        raise BadSource(f"{data} has the rows to be inspected: choose another file to write")
+    for one in read:
+        if one is not None and Path(one).resolve() in given:
+            raise BadInput(f"{one} is read by this command: choose another file to write")
     if len(set(given)) < len(given):
-        raise BadSource("two files to write have the same name: give each its own")
+        raise BadInput("two files to write have the same name: give each its own")
     for path in given:
         if not path.parent.is_dir():
-            raise BadSource(f"{path.parent}: no such folder to write {path.name} in")
+            raise BadInput(f"{path.parent}: no such folder to write {path.name} in")
         if path.is_dir():
-            raise BadSource(f"{path} is a folder: name a file in it to write")
+            raise BadInput(f"{path} is a folder: name a file in it to write")
 
 
 def _opened(path: Path) -> Any:
@@ -204,17 +207,17 @@ def _lines(path: Path) -> Iterator[Any]:
     """The values of a file with one on each line; a line that is none is a ValueError.
 
     Raises:
-        BadSource: the file cannot be read.
+        BadInput: the file cannot be read.
     """
     try:
         with _opened(path) as file:
             while line := file.readline(MAX_LINE_BYTES + 1):
                 if len(line) > MAX_LINE_BYTES:
-                    raise BadSource(f"{path}: a line of more than {MAX_LINE_BYTES} bytes")
+                    raise BadInput(f"{path}: a line of more than {MAX_LINE_BYTES} bytes")
                 if line.strip():
                     yield _parsed(line.rstrip())
     except (OSError, EOFError) as error:
-        raise BadSource(f"{path}: {error}") from error
+        raise BadInput(f"{path}: {error}") from error
 
 
 def _parsed(line: bytes) -> Any:
@@ -230,12 +233,12 @@ def _array(path: Path) -> Iterable[Any]:
         with _opened(path) as file:
             text = file.read()
     except (OSError, EOFError) as error:
-        raise BadSource(f"{path}: {error}") from error
+        raise BadInput(f"{path}: {error}") from error
     if not text.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
         return _lines(path)
     found = _parsed(text)
     if isinstance(found, ValueError):
-        raise BadSource(f"{path}: no JSON: {found}") from found
+        raise BadInput(f"{path}: no JSON: {found}") from found
     return found if isinstance(found, list) else []
 
 

@@ -19,6 +19,7 @@ import msgspec
 
 from verifier_service import frame_stream
 from verifier_service.engine.admission import Reservation
+from verifier_service.engine.body_limit import MAX_HELD_BYTES
 from verifier_service.engine.engine import NoWorkers
 from verifier_service.engine.response import EncodedResponse, OnGroupLine
 from verifier_service.engine.response_json import VerdictCounts
@@ -58,8 +59,6 @@ from verifier_service.workers.tasks import TaskResult
 log = logging.getLogger(__name__)
 
 MAX_PROCESSES = 32
-MAX_LIGHT_BYTES = 2**20
-"""Largest body whose process need not wait until others have read theirs."""
 TRIES = 3
 """Processes that a request gets, one after the other: the first may have died by chance."""
 
@@ -134,14 +133,20 @@ class RequestProcesses:
         """
         sent: set[int] = set()
         attempt = None
-        num_bytes = request.num_bytes if request.num_bytes > MAX_LIGHT_BYTES else 0
+        num_bytes = request.num_bytes if request.num_bytes > MAX_HELD_BYTES else 0
         for _ in range(TRIES):
             # Each process reads the body, so each waits for its share of those that are read.
             async with self._bodies.share(num_bytes) as share, self._slots:
                 try:
                     async with await self._process(body) as process:
                         attempt = _Attempt(
-                            process, self._scheduler, request, reservation, sent, on_line, share
+                            process,
+                            scheduler=self._scheduler,
+                            request=request,
+                            reservation=reservation,
+                            sent=sent,
+                            on_line=on_line,
+                            share=share,
                         )
                         return await attempt.response()
                 except (RequestDied, WorkerStartError) as error:
@@ -240,6 +245,7 @@ class _Attempt:
     def __init__(
         self,
         process: _Process,
+        *,
         scheduler: Scheduler,
         request: LargeRequest | LargeCall,
         reservation: Reservation,
@@ -335,7 +341,7 @@ class _Attempt:
         try:
             self._reservation.grow(completions=message.num_completions)
         except QueueFull as error:
-            return Reserved(message.number, error.cause)
+            return Reserved(message.number, error.why)
         self._num_reserved += message.num_completions
         return Reserved(message.number, None)
 

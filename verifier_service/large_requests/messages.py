@@ -209,7 +209,7 @@ class Refusal(msgspec.Struct, frozen=True, tag=True):
     @classmethod
     def of(cls, error: RequestError, *, status: int | None = None) -> Self:
         """The message that carries an error."""
-        message = error.cause if isinstance(error, TryLater) else error.message
+        message = error.why if isinstance(error, TryLater) else error.message
         return cls(error.kind, message, error.details, status)
 
     def error(self) -> RequestError:

@@ -17,7 +17,7 @@ from verifier_service.model_judge.reward_client import RewardModelClient
 from verifier_service.model_judge.rubric import OpenRubric
 from verifier_service.verdict import Verdict, unverifiable
 
-NO_JUDGE = "rules do not decide; VERIFIER_JUDGE_URL names a model to ask"
+NO_JUDGE = "rules do not decide, and VERIFIER_JUDGE_URL names no model to ask"
 NO_REWARD_MODEL = "VERIFIER_REWARD_MODEL_URL names no reward model to ask"
 
 _question = msgspec.json.Decoder(OpenAnswer | OpenRubric | OpenGroup | OpenReward)

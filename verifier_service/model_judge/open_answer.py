@@ -16,7 +16,7 @@ MAX_JUDGED_CHARACTERS = 2000
 MAX_GIVEN_CHARACTERS = 20_000
 """Most characters of the problem, and of all acceptable answers together."""
 
-_NO_TEXT = frozenset(("Cc", "Cf", "Cs", "Co", "Cn"))
+NO_TEXT = frozenset(("Cc", "Cf", "Cs", "Co", "Cn"))
 """Categories of characters that show nothing: controls, zero-width ones, lone surrogates."""
 _BLANK = "\u2800"
 """The empty pattern of Braille, which shows a blank."""
@@ -51,7 +51,7 @@ def cleaned(text: str) -> str:
     if text.isascii() and text.isprintable():
         return _SPACES.sub(" ", text).strip()
     spaced = _SPACES.sub(" ", text)
-    kept = "".join(one for one in spaced if unicodedata.category(one) not in _NO_TEXT)
+    kept = "".join(one for one in spaced if unicodedata.category(one) not in NO_TEXT)
     shown = unicodedata.normalize("NFC", _INVISIBLE.sub("", kept))
     return _SPACES.sub(" ", shown).strip()
 

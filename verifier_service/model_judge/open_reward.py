@@ -7,6 +7,8 @@ import unicodedata
 
 import msgspec
 
+from verifier_service.model_judge.open_answer import NO_TEXT
+
 # Signs that begin a mark of a chat format, which tokenizers read inside a text too: `<|im_end|>`,
 # `</s>`, `<end_of_turn>`, `[INST]`.
 _MARKS = re.compile(
@@ -15,8 +17,6 @@ _MARKS = re.compile(
     r"|\[(?=/?[A-Z_]{2,}\])"
 )
 _KEPT_CONTROLS = "\n\t"
-_NO_TEXT = frozenset(("Cc", "Cf", "Cs", "Co", "Cn"))
-"""Categories of characters that show nothing: controls, zero-width ones, lone surrogates."""
 
 
 class OpenReward(msgspec.Struct, frozen=True, tag="reward"):
@@ -39,8 +39,6 @@ def one_turn(text: str) -> str:
     shown = text
     if not (text.isascii() and text.isprintable()):
         shown = "".join(
-            one
-            for one in text
-            if one in _KEPT_CONTROLS or unicodedata.category(one) not in _NO_TEXT
+            one for one in text if one in _KEPT_CONTROLS or unicodedata.category(one) not in NO_TEXT
         )
     return _MARKS.sub(lambda sign: f"{sign[0]} ", shown)

@@ -25,14 +25,15 @@ class JudgeSettings(BaseSettings):
 
     judge_url: Annotated[tuple[str, ...], NoDecode] = ()
     """URLs of OpenAI-compatible endpoints that serve the judge, separated by commas, such as
-    http://gpu-1:8000/v1;weight=2; default: none, answers that rules leave open are unverifiable"""
+    http://gpu-1:8000/v1;weight=2, see docs/judges.md; default: none, answers that rules leave open
+    are unverifiable"""
     judge_model: Annotated[str | None, Field(validate_default=True)] = None
     """name of the judge at its endpoints"""
     judge_key: EndpointKey | None = None
     """API key of the endpoints; give it as a variable, since flags can be read by other users"""
     judge_template: str = "yes_no"
     """wording of the question about an answer: yes_no, yes_no_json, yes_no_logprobs, xverify,
-    compass_verifier, general_verifier, or a TOML file, see docs/judges.md"""
+    compass_verifier, general_verifier, or a TOML file"""
     judge_rubric_template: str = "yes_no"
     """wording of the question about an item of a rubric: yes_no, yes_no_logprobs, or a TOML file"""
     judge_pairwise_template: str = "a_b_tie"
@@ -51,7 +52,7 @@ class JudgeSettings(BaseSettings):
     """whole URLs at which a reward model is served, separated by commas, each with the judge's
     bounds on calls, such as http://gpu-2:8000/classify; default: none"""
     reward_model_protocol: Protocol = "vllm_classify"
-    """how the reward model is asked: vllm_classify, vllm_pooling, vllm_score, openrlhf or slime"""
+    """protocol of the reward model"""
     reward_model_name: str | None = None
     """name of the reward model at vLLM; default: the one that is served"""
     reward_model_key: EndpointKey | None = None

@@ -18,8 +18,8 @@ class LeanSettings(BaseSettings):
     model_config = SettingsConfigDict(use_attribute_docstrings=True)
 
     lean_url: Annotated[tuple[str, ...], NoDecode] = ()
-    """URLs of servers that run Lean 4, separated by commas, such as http://lean-1:8000;weight=2;
-    default: none, proofs in Lean are unverifiable"""
+    """URLs of servers that run Lean 4, separated by commas, such as http://lean-1:8000;weight=2,
+    see docs/proofs.md; default: none, proofs in Lean are unverifiable"""
     lean_protocol: LeanProtocol = "kimina"
     """protocol of these servers: kimina is that of the Kimina Lean server (POST /verify), repl the
     JSON of Lean's REPL, as LeanInteract has it, posted to the URL itself"""

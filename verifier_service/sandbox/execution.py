@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from signal import SIGKILL
 
 
 class Layer(StrEnum):
@@ -73,11 +74,11 @@ class Tools:
     """Files that may be read, and directories with all that is in them."""
     devices: tuple[Path, ...] = ()
     """Devices that may be read and written."""
-    calls: str = ""
+    runtime_calls: str = ""
     """Name of more system calls, in `system_calls.CALLS_OF_RUNTIMES`; empty for none."""
     binary_readable: tuple[Path, ...] = ()
     """Those of the readable ones that the programs which the tools make may read as well."""
-    binary_calls: str = ""
+    binary_runtime_calls: str = ""
     """Name of those of the programs that the tools make, which the entry `binary` starts."""
     launcher: bytes = b""
     """`launcher.c`, compiled, for programs of the entry `binary`; empty where GCC is not."""
@@ -101,8 +102,8 @@ class Limits:
 
     A program that had no share of its limit by then (`limit_watch.SHARE`) goes on until it has."""
     idle_seconds: float | None = 3.0
-    """Time, all together, in which none of its threads ran or wanted a processor or a disk, nor
-    its judge had yet to answer it. None is no limit but that of the wall time."""
+    """Time for which it may be idle in all: no thread runs or waits for a processor or a disk, and
+    it does not wait for its judge. None: no limit but that of the wall time."""
     memory_bytes: int = 512 * 2**20
     """Address space beyond that of the interpreter itself."""
     reserved_bytes: int = 0
@@ -213,6 +214,11 @@ class Execution:
     def succeeded(self) -> bool:
         """Whether the program ended by itself with exit code 0."""
         return self.reason is ExitReason.EXITED and self.exit_code == 0
+
+    @property
+    def is_unexplained(self) -> bool:
+        """Whether a kill of unknown origin ended it: the kernel, short of memory, or a person."""
+        return self.reason is ExitReason.SIGNALED and self.signal == SIGKILL
 
 
 @dataclass(frozen=True)

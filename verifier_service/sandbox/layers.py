@@ -191,10 +191,12 @@ class Layers:
             self._filters[False] = seccomp.Filter(
                 executes=self._executes,
                 connects=connects,
-                runtime=tools.binary_calls if tools else "",
+                runtime_calls=tools.binary_runtime_calls if tools else "",
             )
             if tools is not None:
-                self._filters[True] = seccomp.Filter(executes=True, runtime=tools.calls)
+                self._filters[True] = seccomp.Filter(
+                    executes=True, runtime_calls=tools.runtime_calls
+                )
         self._rulesets: dict[bool, landlock.Ruleset] = {}
         """Rules for programs, by whether the execution has a scratch directory."""
         self._tool_ruleset: landlock.Ruleset | None = None

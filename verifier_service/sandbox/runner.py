@@ -19,7 +19,6 @@ import base64
 import contextlib
 import dataclasses
 import logging
-import signal
 import socket
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping
@@ -339,7 +338,7 @@ class Runner:
             finally:
                 self._idle.put_nowait(slot)
             num_kills += 1
-            if num_kills == MAX_KILLS or not any(map(_is_unexplained, executions)):
+            if num_kills == MAX_KILLS or not any(one.is_unexplained for one in executions):
                 return executions
 
     async def start_zygote(self, kind: ZygoteKind, user: int, toolchain: str = "") -> ZygoteHandle:
@@ -368,8 +367,8 @@ class Runner:
             readable=[str(path) for path in tools.readable],
             binary_readable=[str(path) for path in tools.binary_readable],
             devices=[str(path) for path in tools.devices],
-            calls=tools.calls,
-            binary_calls=tools.binary_calls,
+            runtime_calls=tools.runtime_calls,
+            binary_runtime_calls=tools.binary_runtime_calls,
             links=dict(tools.links),
             launcher=base64.b64encode(tools.launcher).decode(),
             entries=self._entries,
@@ -528,8 +527,3 @@ def zygote_kind_of(program: Program) -> ZygoteKind:
         return ZygoteKind.DATA
     names_package = any(name.encode() in program.payload for name in _SCIENTIFIC)
     return ZygoteKind.SCI if names_package else ZygoteKind.STD
-
-
-def _is_unexplained(execution: Execution) -> bool:
-    """Whether a kill of unknown origin ended it: by the kernel, short of memory, or by hand."""
-    return execution.reason is ExitReason.SIGNALED and execution.signal == signal.SIGKILL

@@ -73,14 +73,14 @@ class Filter:
     Args:
         executes: whether it permits one exec, which names the number of a gate.
         connects: whether it permits TCP, which another filter has to confine.
-        runtime: name of more calls, in `CALLS_OF_RUNTIMES`; empty for none.
+        runtime_calls: name of more calls, in `CALLS_OF_RUNTIMES`; empty for none.
     """
 
     def __init__(
-        self, *, executes: bool = False, connects: bool = False, runtime: str = ""
+        self, *, executes: bool = False, connects: bool = False, runtime_calls: str = ""
     ) -> None:
         code, positions = assemble(
-            platform.machine(), executes=executes, connects=connects, runtime=runtime
+            platform.machine(), executes=executes, connects=connects, runtime_calls=runtime_calls
         )
         self.image = ctypes.create_string_buffer(code, len(code))
         """The program, with blanks."""
@@ -116,7 +116,7 @@ class Filter:
 
 
 def assemble(
-    machine: str, *, executes: bool = False, connects: bool = False, runtime: str = ""
+    machine: str, *, executes: bool = False, connects: bool = False, runtime_calls: str = ""
 ) -> tuple[bytes, list[int]]:
     """The BPF program for a machine, and the positions of instructions with values to fill in.
 
@@ -124,7 +124,7 @@ def assemble(
         machine: as `platform.machine` names it.
         executes: whether it permits one exec, which names the number of a gate.
         connects: whether it permits TCP.
-        runtime: name of more calls, in `CALLS_OF_RUNTIMES`; empty for none.
+        runtime_calls: name of more calls, in `CALLS_OF_RUNTIMES`; empty for none.
 
     Raises:
         OSError: there is no table for this machine.
@@ -136,7 +136,7 @@ def assemble(
         **CALLS,
         **(CALLS_OF_NATIVE if executes else {}),
         **(CALLS_OF_LOOPBACK if connects else {}),
-        **(CALLS_OF_RUNTIMES[runtime] if runtime else {}),
+        **(CALLS_OF_RUNTIMES[runtime_calls] if runtime_calls else {}),
     }
     code: list[Instruction] = [
         (_LOAD, 0, 0, _ARCH_OFFSET),

@@ -24,7 +24,7 @@ FLOOD_BYTES = 64 * 2**20
 """Most bytes of one stream in one call; a call that writes more is ended with its session."""
 INTERRUPT_SECONDS = 1.0
 """Time that a call has to end after it was interrupted."""
-OVERLOAD_SHARE = 8
+CALL_OVERLOAD_SHARE = 8
 """Times its limit after which a call that waits for a processor is given up with its session."""
 OVERLOAD_SECONDS = 30.0
 """Least time after which a call is given up so."""
@@ -122,7 +122,7 @@ class SessionExecution(ExecutionHandle):
                     self.interrupt()
                 else:
                     self.kill(ExitReason.WALL_LIMIT)
-            elif clock.elapsed_seconds() > max(OVERLOAD_SHARE * seconds, OVERLOAD_SECONDS):
+            elif clock.elapsed_seconds() > max(CALL_OVERLOAD_SHARE * seconds, OVERLOAD_SECONDS):
                 raise CallOverloaded(f"a call of {seconds:g} s waited for a processor")
             if self._has_exceeded_space():
                 self.kill(ExitReason.OUTPUT_LIMIT)

@@ -259,8 +259,8 @@ class _Zygote:
             readable=tuple(map(Path, self._config.readable)),
             binary_readable=tuple(map(Path, self._config.binary_readable)),
             devices=tuple(map(Path, self._config.devices)),
-            calls=self._config.calls,
-            binary_calls=self._config.binary_calls,
+            runtime_calls=self._config.runtime_calls,
+            binary_runtime_calls=self._config.binary_runtime_calls,
         )
 
     def _open_process_numbers(self) -> None:

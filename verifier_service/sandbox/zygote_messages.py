@@ -47,10 +47,10 @@ class ZygoteConfig:
     """`Tools.binary_readable`; used by the kind `native` only."""
     devices: list[str]
     """`Tools.devices`; used by the kind `native` only."""
-    calls: str
-    """`Tools.calls`; used by the kind `native` only."""
-    binary_calls: str
-    """`Tools.binary_calls`; used by the kind `native` only."""
+    runtime_calls: str
+    """`Tools.runtime_calls`; used by the kind `native` only."""
+    binary_runtime_calls: str
+    """`Tools.binary_runtime_calls`; used by the kind `native` only."""
     links: dict[str, str]
     """`Tools.links`; used by the kind `native` only."""
     launcher: str = ""

@@ -28,7 +28,13 @@ from verifier_service.http.intake import intake_of
 from verifier_service.http.line_stream import NDJSON
 from verifier_service.http.service import service_of
 from verifier_service.sandbox.execution import SandboxError
-from verifier_service.sessions.routes import REPLICA_HEADER, SessionRoute, owner_of, sessions_of
+from verifier_service.sessions.routes import (
+    REPLICA_HEADER,
+    SessionRoute,
+    owner_of,
+    sessions_of,
+    wrong_field,
+)
 from verifier_service.sessions.session import Session, SessionCall
 from verifier_service.sessions.wire import (
     MAX_SESSION_SECONDS,
@@ -37,7 +43,6 @@ from verifier_service.sessions.wire import (
     SessionLimits,
     SessionRequest,
 )
-from verifier_service.validation import invalid_request
 
 ENVD_VERSION = "0.2.4"
 """Version of E2B's agent in a sandbox; the SDK refuses sandboxes of one before 0.1.0."""
@@ -155,9 +160,9 @@ async def execute(body: CodeRequest, sandbox: SandboxId, request: Request) -> Re
     """
     language = body.language or "python"
     if language != "python":
-        raise _wrong("language", f"only python is run here, not {language[:50]!r}")
+        raise wrong_field("language", f"only python is run here, not {language[:50]!r}")
     if body.context_id is not None:
-        raise _wrong("context_id", "a sandbox has one context here: create a sandbox for each")
+        raise wrong_field("context_id", "a sandbox has one context here: create a sandbox for each")
     _check_empty("env_vars", body.env_vars)
     session = _open(sandbox, request, gone=HTTPStatus.BAD_GATEWAY)
     while session.running is not None:  # the SDK sends code while other code runs
@@ -219,8 +224,6 @@ def _gone(why: LostReason, status: HTTPStatus) -> ApiError:
 
 def _check_empty(field: str, given: dict[str, str] | None) -> None:
     if given:
-        raise _wrong(field, "variables of the environment cannot be set: set os.environ in code")
-
-
-def _wrong(field: str, problem: str) -> Exception:
-    return invalid_request([{"loc": ("body", field), "msg": problem, "type": "value_error"}])
+        raise wrong_field(
+            field, "variables of the environment cannot be set: set os.environ in code"
+        )

@@ -16,7 +16,7 @@ class KeptResponse:
     """The response to the last call of a session, which may have ended with it."""
 
     owner: str | None
-    """Name of the API key that the session belongs to."""
+    """Hash of the API key that the session belongs to; None without keys."""
     call: int
     digest: bytes
     """Hash of what the call asked for."""

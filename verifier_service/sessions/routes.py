@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import json
 from http import HTTPStatus
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
@@ -17,11 +16,10 @@ from verifier_service.errors import RequestFailed
 from verifier_service.executions.wire import FileContent, file_bytes
 from verifier_service.http.error_statuses import ApiError
 from verifier_service.http.intake import intake_of
-from verifier_service.http.routes import SCORE_ERRORS, STRANGER_ERRORS
+from verifier_service.http.promised_errors import BODY_ERRORS, STRANGER_ERRORS, promised
 from verifier_service.http.score_call import JSON_MEDIA_TYPE
 from verifier_service.http.service import ALLOWANCE, service_of
 from verifier_service.sandbox.execution import SandboxError
-from verifier_service.schemas import ErrorResponse
 from verifier_service.sessions.open_sessions import OpenSessions
 from verifier_service.sessions.session import Session, SessionCall
 from verifier_service.sessions.wire import (
@@ -42,6 +40,10 @@ GONE_ERRORS = {
 }
 REPLICA_HEADER = "Session-Replica"
 """Header of a new session with the name of its replica, by which a proxy can route its calls."""
+OPEN_ERRORS = {
+    501: "the interpreter cannot run here",
+    503: "no more sessions may be open, or the service is ending; try again later",
+}
 CALL_ERRORS = GONE_ERRORS | {409: "a call is under way, or has another number or content"}
 
 
@@ -51,23 +53,15 @@ class SessionRoute(StrictRoute):
     is_only_here = True
 
 
-router = APIRouter(
-    route_class=SessionRoute,
-    responses={
-        status: {"model": ErrorResponse, "description": description}
-        for status, description in (STRANGER_ERRORS | SCORE_ERRORS).items()
-    },
+router = APIRouter(route_class=SessionRoute, responses=promised(STRANGER_ERRORS))
+
+
+@router.post(
+    "/v1/sessions",
+    status_code=HTTPStatus.CREATED,
+    response_model=SessionDescription,
+    responses=promised(BODY_ERRORS, OPEN_ERRORS),
 )
-
-
-def _errors(errors: dict[int, str]) -> dict[int | str, dict[str, Any]]:
-    return {
-        status: {"model": ErrorResponse, "description": description}
-        for status, description in errors.items()
-    }
-
-
-@router.post("/v1/sessions", status_code=HTTPStatus.CREATED, response_model=SessionDescription)
 async def open_session(body: SessionRequest, request: Request) -> Response:
     """Open a confined interpreter that keeps its state between calls.
 
@@ -101,13 +95,17 @@ async def list_sessions(request: Request) -> SessionsDescription:
     )
 
 
-@router.get("/v1/sessions/{name}", responses=_errors(GONE_ERRORS))
+@router.get("/v1/sessions/{name}", responses=promised(GONE_ERRORS))
 async def look_at_session(name: str, request: Request) -> SessionDescription:
     """A session as it stands."""
     return _described(_session(name, request), sessions_of(request))
 
 
-@router.post("/v1/sessions/{name}", response_model=CallReport, responses=_errors(CALL_ERRORS))
+@router.post(
+    "/v1/sessions/{name}",
+    response_model=CallReport,
+    responses=promised(BODY_ERRORS, CALL_ERRORS),
+)
 async def call_session(name: str, body: CallRequest, request: Request) -> Response:
     """Run code in a session, after all that ran in it before.
 
@@ -180,7 +178,7 @@ def _digest(body: CallRequest) -> bytes:
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()
 
 
-@router.delete("/v1/sessions/{name}", responses=_errors(GONE_ERRORS))
+@router.delete("/v1/sessions/{name}", responses=promised(GONE_ERRORS))
 async def end_session(name: str, request: Request) -> SessionEnd:
     """End a session. A call under way gets `session_lost`."""
     session = _session(name, request)
@@ -221,13 +219,13 @@ def _call(body: CallRequest, digest: bytes, session: Session) -> SessionCall:
     if session.language == "bash":
         for field in ("files", "fetch"):
             if getattr(body, field):
-                raise _wrong(field, "a bash session takes files only when it is opened")
+                raise wrong_field(field, "a bash session takes files only when it is opened")
         if "\0" in body.code:
-            raise _wrong("code", "bash takes no NUL character")
+            raise wrong_field("code", "bash takes no NUL character")
     try:
         check_files({}, body.fetch)
     except ValueError as error:
-        raise _wrong("fetch", str(error)) from error
+        raise wrong_field("fetch", str(error)) from error
     return SessionCall(
         code=body.code,
         seconds=min(body.seconds or session.limits.seconds, session.limits.seconds),
@@ -242,11 +240,12 @@ def _files(given: dict[str, FileContent]) -> dict[str, bytes]:
         files = {name: file_bytes(content, name) for name, content in given.items()}
         check_files(files)
     except ValueError as error:
-        raise _wrong("files", str(error)) from error
+        raise wrong_field("files", str(error)) from error
     return files
 
 
-def _wrong(field: str, problem: str) -> Exception:
+def wrong_field(field: str, problem: str) -> Exception:
+    """The error of a call whose body has a wrong field."""
     return invalid_request([{"loc": ("body", field), "msg": problem, "type": "value_error"}])
 
 

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 import secrets
-import signal
 import socket
 import time
 from collections.abc import Mapping, Sequence
@@ -66,7 +65,7 @@ class Session:
 
     Args:
         name: its id.
-        owner: name of the API key that opened it; None without keys.
+        owner: hash of the API key that opened it; None without keys.
         interpreter: starts and calls its process.
         limits: of the session.
         zygote: has forked nothing yet; ends with the session.
@@ -275,7 +274,7 @@ class Session:
             self._execution.kill(ExitReason.STOPPED)
         ended = await self._end_of_process()
         ordered = self.lost is not None  # by the service, while the call was under way
-        if ended is None or ordered or _is_unexplained(ended):
+        if ended is None or ordered or ended.is_unexplained:
             await self.end(LostReason.MACHINE)
             return self._lost_report(number)
         reason = end_reason(ended.reason, ended.exit_code)
@@ -350,8 +349,3 @@ async def _settled(reply: asyncio.Task[_Reply]) -> _Reply | Exception:
         return error
     except asyncio.CancelledError:
         return BrokenPipeError("no reply came")
-
-
-def _is_unexplained(execution: Execution) -> bool:
-    """Whether a kill of unknown origin ended it: the kernel, short of memory, or a person."""
-    return execution.reason is ExitReason.SIGNALED and execution.signal == signal.SIGKILL

@@ -143,7 +143,10 @@ class Writer:
             self._report(WriterReport(num_lost=_num_verdicts(sound), problem=problem))
 
     def _delete(self) -> None:
-        """Delete files beyond the bounds, not more often than the folder can be looked through."""
+        """Delete files beyond the bounds, if it is a minute since the last time.
+
+        A store that may be no larger than one file is looked through after each.
+        """
         now = time.monotonic()
         waited = self._deleted_at is None or now - self._deleted_at > MIN_SECONDS_BETWEEN_DELETIONS
         if not waited and self._options.max_bytes > MAX_BYTES:

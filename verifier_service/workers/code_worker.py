@@ -156,7 +156,15 @@ async def _judge_tasks(
             if isinstance(message, SharedReference):
                 references.keep(message.name, await frame_stream.read_frame(reader))
             else:
-                await _judge_task(runner, proofs, message.task, references, writer, position, turn)
+                await _judge_task(
+                    message.task,
+                    runner=runner,
+                    proofs=proofs,
+                    references=references,
+                    writer=writer,
+                    position=position,
+                    turn=turn,
+                )
 
 
 async def _send(writer: asyncio.StreamWriter, message: CodeWorkerStarted | TaskVerdicts) -> None:
@@ -180,9 +188,10 @@ class _CodeReference:
 
 
 async def _judge_task(
+    task: Task,
+    *,
     runner: Runner,
     proofs: ProofJudge,
-    task: Task,
     references: WorkerReferences[_CodeReference],
     writer: asyncio.StreamWriter,
     position: SharedPosition,

@@ -1,8 +1,8 @@
 """Processes that fork workers, confined ones among them.
 
-Each is forked from the `template`, with a clean environment and one thread, so forking it is safe
-and costs milliseconds. It imports the modules that its workers need and receives no text from
-outside.
+Each is forked from the template (`fork_template`), with a clean environment and one thread, so
+forking it is safe and costs milliseconds. It imports the modules that its workers need and receives
+no text from outside.
 
 A worker has a socket to the parent and one more descriptor. One that parses hostile text is
 confined by the layers of the sandbox: it can read modules that it may have to import, and nothing

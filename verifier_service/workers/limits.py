@@ -1,4 +1,7 @@
-"""Limits on each item of a worker's work, and when they are looked at."""
+"""Limits on each item of a worker's work, and when they are looked at.
+
+`settings.EngineSettings` has the numbers of seconds and bytes.
+"""
 
 from __future__ import annotations
 

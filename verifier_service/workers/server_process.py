@@ -1,7 +1,8 @@
 """Starts fork servers: early, where their imports can go on beside a command's.
 
-All are forked from one process, the `template`, which is started with the first and ends with the
-last. This module loads nothing of ours, so that a command can use it before it loads anything.
+All are forked from one process, the template (`fork_template`), which is started with the first and
+ends with the last. This module loads nothing of ours, so that a command can use it before it loads
+anything.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def csharp() -> Toolchain:
     libraries = [*native, *shared_libraries(native[0])] if native else []
     readable = [*existing(str(home), "/etc/mono"), *libraries, threads, *system_files()]
     tools = dataclasses.replace(
-        tools_of([Path(mono)], readable, runtime.DEVICES, calls="mono"),
+        tools_of([Path(mono)], readable, runtime.DEVICES, runtime_calls="mono"),
         links={"/proc/self/maps": "/dev/null"},  # it does not start where that is missing
     )
     return Toolchain(steps=(step,), runtime=running, tools=tools, version=(mono, "--version"))

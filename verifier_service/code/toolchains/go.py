@@ -58,8 +58,8 @@ def go() -> Toolchain:
         executable=(tool / "compile", tool / "link"),
         readable=(packages.resolve(), *zones),
         binary_readable=zones,
-        calls="go",
-        binary_calls="go",
+        runtime_calls="go",
+        binary_runtime_calls="go",
         launcher=compiled_launcher(),
     )
     return Toolchain(steps=steps, tools=tools, version=(str(tool / "compile"), "-V"))

@@ -70,8 +70,8 @@ def haskell() -> Toolchain:
     readable = [home, *existing("/var/lib/ghc/package.conf.d"), *directories, *system_files()]
     programs = [Path(step.arguments[0]) for step in steps]
     tools = dataclasses.replace(
-        tools_of(programs, readable, calls="ghc"),
-        binary_calls="haskell",
+        tools_of(programs, readable, runtime_calls="ghc"),
+        binary_runtime_calls="haskell",
         launcher=compiled_launcher(),
     )
     return Toolchain(steps=steps, tools=tools, version=(ghc, "--numeric-version"))

@@ -75,7 +75,7 @@ def tools_of(
     readable: Iterable[Path],
     devices: tuple[Path, ...] = (),
     *,
-    calls: str = "",
+    runtime_calls: str = "",
     starter: bytes = b"",
 ) -> Tools:
     """Programs with the libraries that they are linked with, and the files that they read."""
@@ -87,7 +87,7 @@ def tools_of(
         executable=(*programs, *loaders),
         readable=tuple(dict.fromkeys(files)),
         devices=devices,
-        calls=calls,
+        runtime_calls=runtime_calls,
         launcher=starter,
     )
 

@@ -26,7 +26,7 @@ def interpreter(
     readable: Sequence[str] = (),
     files: Mapping[str, bytes] | None = None,
     environment: Mapping[str, str] | None = None,
-    calls: str = "",
+    runtime_calls: str = "",
     version: Sequence[str] = ("--version",),
 ) -> Finder:
     """The finder of an interpreter that reads the source.
@@ -40,7 +40,7 @@ def interpreter(
         readable: more files and directories that it reads, where they exist; patterns of `glob`.
         files: more files that it is given, by name.
         environment: its variables besides those of every program.
-        calls: name of the system calls that it needs, see `system_calls.CALLS_OF_RUNTIMES`.
+        runtime_calls: name of the system calls that it needs, see `system_calls.CALLS_OF_RUNTIMES`.
         version: arguments with which it prints its version, or a command for that with its path.
     """
 
@@ -56,7 +56,7 @@ def interpreter(
             environment=environment or {},
         )
         read = [*found, *others, *system_files()]
-        tools = tools_of([Path(program)], read, runtime.DEVICES, calls=calls)
+        tools = tools_of([Path(program)], read, runtime.DEVICES, runtime_calls=runtime_calls)
         command = tuple(version) if version[0].startswith("/") else (program, *version)
         return Toolchain(runtime=running, tools=tools, version=command)
 

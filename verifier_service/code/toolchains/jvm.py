@@ -243,5 +243,5 @@ def _on_java(
         environment=_java_environment(home),
     )
     files = [home, *outside, *libraries, *readable, *system_files()]
-    tools = tools_of([*programs, machine], files, runtime.DEVICES, calls="java")
+    tools = tools_of([*programs, machine], files, runtime.DEVICES, runtime_calls="java")
     return Toolchain(steps=(step,), runtime=running, tools=tools, version=version)

@@ -80,5 +80,5 @@ def _node_tools(node: str, *more: Path) -> Tools:
         [Path(node)],
         [*more, *existing(_NODE_PACKAGES), *system_files()],
         runtime.DEVICES,
-        calls="node",
+        runtime_calls="node",
     )

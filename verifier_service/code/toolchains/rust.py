@@ -49,8 +49,8 @@ def rust() -> Toolchain:
     )
     libraries = [Path(sysroot, "lib/rustlib"), *directories, *runtime.system_libraries()]
     tools = dataclasses.replace(
-        tools_of([Path(rustc), Path(linking[0])], libraries, calls="rustc"),
-        binary_calls="rust",
+        tools_of([Path(rustc), Path(linking[0])], libraries, runtime_calls="rustc"),
+        binary_runtime_calls="rust",
         launcher=compiled_launcher(),
         links={"/proc/self/exe": rustc},  # it looks for its library there, whatever the sysroot
     )

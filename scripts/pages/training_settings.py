@@ -17,7 +17,7 @@ place as its name: `trainer-client train CONFIG.yaml optimizer.learning_rate=1e-
 values to choose."""
 
 
-def settings_page(schema: Schema) -> str:
+def training_settings_page(schema: Schema) -> str:
     """The page. `schema` is that of the configuration as a whole."""
     places: dict[str, str] = {}
     _find_places(schema, "", schema["$defs"], places)

@@ -1,4 +1,4 @@
-"""The section `dataset`: one data set to train on, or several that are mixed."""
+"""A data set to train on: what `dataset_section` has, its share of a step, and what judges it."""
 
 from __future__ import annotations
 

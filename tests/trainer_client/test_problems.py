@@ -17,8 +17,8 @@ import pytest
 from tests.shared_data import shared_data
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.system_prompt import SYSTEM_PROMPT
-from trainer_client.dataset import Problem, load_problems, read_solve_rates
 from trainer_client.problem_order import ProblemOrder
+from trainer_client.problems import Problem, load_problems, read_solve_rates
 from trainer_client.row_files import DatasetError
 from verifier_service.reference_formats.reading import read_row
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from reward_verifier.protocol import row_reference
+from reward_verifier.completion_group import row_reference
 from trainer_client.config.dataset_section import DatasetConfig
 from trainer_client.config.reward_sections import VerifierConfig
 from trainer_client.errors import did_you_mean
