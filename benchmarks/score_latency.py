@@ -1,6 +1,7 @@
 """Seconds of a request with one completion of a numeric answer, on an idle service, over HTTP.
 
-Beside it, math-verify called in this process on the same completions, with no HTTP and no limit.
+One client asks, a request at a time; `realistic` and `saturation` have many. Beside it, math-verify
+called in this process on the same completions, with no HTTP and no limit.
 
     .venv/bin/python benchmarks/score_latency.py [--requests 1000]
 """

@@ -1,4 +1,7 @@
-"""Conversations with a verifier service over httpx, for code that blocks and code that awaits."""
+"""Conversations with a verifier service over httpx, for code that blocks and code that awaits.
+
+Time limits and numbers of attempts are arguments of `verifier.Verifier`, with their defaults.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """References from columns that other frameworks call label, gold, solution or ground truth.
 
-Values of numpy and pandas become plain ones, and a row may name its own verifiers. What a framework
-posts by itself is read by `verifier_service.compat.label`.
+An adapter's argument `column` (`key` in rllm) says which column it is. Values of numpy and pandas
+become plain ones, and a row may name its own verifiers. What a framework posts by itself is read by
+`verifier_service.compat.label`.
 """
 
 from __future__ import annotations

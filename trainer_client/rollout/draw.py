@@ -1,7 +1,8 @@
 """Draws from categorical distributions by the inverse of their cumulative distribution.
 
 `torch.multinomial` draws an exponential for each token of the vocabulary, half of the time of a
-sampled token at 32,000 tokens; this takes one uniform number a row. Shapes: B rows; V tokens.
+sampled token at 32,000 tokens; this takes one uniform number a row. `distribution` applies
+temperature, top_p, top_k and min_p before. Shapes: B rows; V tokens.
 """
 
 from __future__ import annotations

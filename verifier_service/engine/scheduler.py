@@ -1,4 +1,7 @@
-"""The scheduler: shares the workers and the verdict cache among all requests."""
+"""The scheduler: shares the workers and the verdict cache among all requests.
+
+It orders nothing: requests take turns by `request_scoring.turns_of`, tasks wait in `workers.pool`.
+"""
 
 from __future__ import annotations
 

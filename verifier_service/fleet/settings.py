@@ -1,4 +1,7 @@
-"""The settings of a fleet: those of the service, and how many replicas it has."""
+"""The settings of a fleet: those of the service, and how many replicas it has.
+
+When Ray adds or removes one is told to it in `fleet.application`.
+"""
 
 from __future__ import annotations
 

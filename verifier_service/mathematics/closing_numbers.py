@@ -584,8 +584,6 @@ _IS_OF_ANOTHER = re.compile(
     r"|\b(?:each|every\s+one)\s+of\s+(?:the|his|her|their|its)"
     r"|\bthan\s+(?-i:[A-Z])\w{0,20}(?:['’]s|,\s+who\s+(?:has|had))"
     r"|\bneeds?\s+\*{0,2}[$€£]?\d[\d,.]{0,12}\*{0,2}\s+more\b[^\d.]{0,40}\sto\s+[a-z]{2,10}"
-    r"|(?<![\d/.,])\b\d{1,9}\*{0,2}\s+(?:out\s+)?of\s+(?:the|his|her|their|its|these"
-    r"|those|my|our|your)(?:\s+(?:original|initial|first))?"
     r"|,?\s(?:up|down)\s+from|,\s+compared\s+(?:to|with)"
     r"|,\s+(?:twice|half|three\s+times|double)\s+(?:as\s+(?:much|many|long|far|old)\s+as\s+)?the)\s+[$€£*]{0,3}\Z",
     re.IGNORECASE,

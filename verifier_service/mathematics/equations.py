@@ -32,7 +32,7 @@ def same_equation(left: Relation | None, right: Relation, tolerance: float) -> b
     Args:
         left: an equation; None for a value that is none.
         right: an equation or inequality; an inequality differs from every equation.
-        tolerance: relative, for decimals: see `evaluation.same`.
+        tolerance: relative, for decimals: see `expression_equality.same`.
 
     Returns:
         None where that is open.

@@ -1,7 +1,7 @@
 """Whether two values are equal, whatever kinds of values they are.
 
 Symmetric by construction: a pair is put in a fixed order of kinds before anything looks at it, and
-expressions are compared by `evaluation.same`, which does not depend on the order either.
+expressions are compared by `expression_equality.same`, which does not depend on the order either.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 An execution may read the paths that rules name, write below its scratch directory, and start the
 programs that rules name, if any. All else is refused. A newer kernel also refuses TCP, and signals
 and abstract sockets of processes outside. The zygote makes the rule set once; a child only applies
-it.
+it. `runtime.readable_paths` has the paths of Python, and `Tools` those of a toolchain.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
     POST /v1/sessions --> nursery of the kind --fork--> zygote --fork--> process of the session
 
 A nursery is started with the first session of its kind. It ends with the replica, and so does every
-session: nothing of one outlives the process that answers for it.
+session: nothing of one outlives the process that answers for it. `sessions.wire.SessionLimits` has
+the defaults of a session's times.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Limits on each item of a worker's work, and when they are looked at.
 
-`settings.EngineSettings` has the numbers of seconds and bytes.
+`settings.EngineSettings` has the numbers of seconds and bytes. Limits of a program in the sandbox,
+its output among them, are `sandbox.execution.Limits`; their defaults stand in `verifiers.code`,
+`code.plain_run` (`/v1/execute`) and `sessions.wire`.
 """
 
 from __future__ import annotations
