@@ -1,8 +1,8 @@
 """The tolerance of decimals: the distance of a decimal from a value that it may equal.
 
 A tolerance is relative. It matters only where one side is written as a decimal:
-`expression_equality.same` applies it to values, `quantity_comparison` to rounded ones. Between whole
-numbers and fractions nothing is forgiven.
+`expression_equality.same` applies it to values, `quantity_comparison` to rounded ones. Between
+whole numbers and fractions nothing is forgiven.
 """
 
 from __future__ import annotations
