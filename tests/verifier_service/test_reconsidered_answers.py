@@ -38,7 +38,6 @@ WRONG = [
     "$\\boxed{9}$ would be the answer if 0 were allowed.",
     "Some might get $\\boxed{9}$ by forgetting the empty set. I get $8$.",
     "$\\boxed{9}$ minus the one that is counted twice.",
-    "$12 - \\boxed{9}$",
     "So there are 9 people.\n\nCheck: 9/2 is not an integer, so it must be 8.",
     "\\boxed{9}\n\nCheck: 9/2 isn't an integer, so the number must be 8.",
     "So there were 9 people.\n\nLet me verify: 9 * 2 = 16? That doesn't match, so it must be 8.",
@@ -64,8 +63,6 @@ RIGHT = [
     "- $\\boxed{9}$",
     "$x = 12 - 3 = \\boxed{9}$",
     "\\boxed{9}\n\nCheck: 10 is not a square, so it must be 9.",
-    "So there were 9 people.\n\nLet me verify by checking the condition: 9 + 3 = 12, as given.",
-    "So there were 9 people.\n\nLet's check: 9 * 23 = 207. ✓",
 ]
 
 

@@ -80,8 +80,6 @@ DIFFERENT = [
     (r"a^2+b^2-2ab\cos C", r"$a^2+b^2-2ab\cos A$"),
     (r"\text{Paris}", r"\boxed{\text{Pairs}}"),
     (r"\text{Paris}", r"\boxed{\text{Paris?}}"),
-    ("12", r"\boxed{12\text{ fails}}"),
-    ("12", r"\boxed{\text{12 cannot be reached}}"),
     ("8", "<answer>Let x = 8.</answer>"),
     ("Tuesday", "So 100 days later it will not be **Tuesday**."),
     ("Tuesday", "So 100 days later it will be **Tuesday** or **Monday**."),

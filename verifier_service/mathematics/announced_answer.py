@@ -134,7 +134,7 @@ _NO_REASON = re.compile(
 )
 # A sentence that is announced: the `10 fish are left` of `The answer is that 10 fish are left.`
 _THAT = re.compile(
-    r"that\s{1,3}(?P<told>(?=[^\n.]{0,200}\d)(?![^\n]{0,200}(?:\b(?:not|no|never|cannot)\b|n['’]t))"
+    r"that\s{1,3}(?P<told>(?=[^\n.]{0,200}\d)(?![^\n]{0,200}(?:\b(?:not|no|never|cannot\s+(?:be|know|say|tell))\b|n['’]t))"
     r"[^\n$\\]{1,300}?)(?:[.!](?=\s|\Z)|\n|\Z)",
     re.IGNORECASE,
 )

@@ -154,7 +154,7 @@ _ANNOUNCED_NUMBER = re.compile(
 # Words of a line that does not say which answer the completion gives: `If twice were allowed, `,
 # `Many students think that `.
 _OTHER_CASE = re.compile(
-    r"\b(?:if|unless|would|were|had|common|commonly|tempting|mistakenly)\b"
+    r"\b(?:if|unless|would|were|had|common|commonly|tempting|mistakenly|previous|old|earlier|wrong|naive|initial)\b"
     r"|\b(?:students?|people|some|many|others|one|you)\s(?:\w+\s){0,2}"
     r"(?:might|may|thinks?|says?|believes?|assumes?|guess(?:es)?|answers?|writes?)\b"
     r"|\b(?:case|part|when|where|for)\b(?!.*,\s(?:so|thus|hence|therefore)\b)",

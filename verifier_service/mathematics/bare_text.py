@@ -86,7 +86,7 @@ def _leads_to_a_number(text: str) -> bool:
 # The beginning of a refusal, or of a remark on the answer: `I don't know`, `Confidence: 90%`.
 _NO_ANSWER = re.compile(
     r"\W*(?:I\s+(?:don['’]?t|do not|cannot|can['’]?t)\b"
-    r"|(?:confidence|(?:word|token)\s+count|difficulty)(?:\s[a-z]{1,10})?\s?:)",
+    r"|confidence(?:\s(?:score|rating))?\s?:\W{0,9}(?:\d{1,3}\s?\\?%|0?\.\d|high|medium|low))",
     re.IGNORECASE,
 )
 

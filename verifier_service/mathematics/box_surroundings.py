@@ -29,8 +29,7 @@ _OPERATOR_BEHIND = re.compile(
 # An operator right before a box: the `2\cdot` of `2\cdot\boxed{41}`, the `\sqrt{` of
 # `\sqrt{\boxed{41}}`. Signs and digits before a box belong to its content already.
 _OPERATOR_BEFORE = re.compile(
-    r"(?:(?:\$|\\[(\[])[^$\n=,;:]{0,60}[\d)]\s*[-−](?=[ ]*\Z)"
-    r"|(?:\d|(?:\$|\\[(\[])[^$\n]*[\w)}])\s*(?:\+|(?<!\*)\*|/|×|·)|[\w)}][\^_]\s*\{?|\\(?:cdot|times|div|pm|mp|ln|log|lg|sin|cos"
+    r"(?:(?:\d|(?:\$|\\[(\[])[^$\n]*[\w)}])\s*(?:\+|(?<!\*)\*|/|×|·)|[\w)}][\^_]\s*\{?|\\(?:cdot|times|div|pm|mp|ln|log|lg|sin|cos"
     r"|tan|exp|sqrt)|±|\\[dt]?frac\s*\{(?:[^{}$]*\}\s*\{)?|\\sqrt\s*(?:\[\d\]\s*)?\{)"
     rf"{_SPACE}$"
 )

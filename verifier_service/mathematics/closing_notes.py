@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import re
 
-# The beginning of a paragraph that checks the answer or comments on it: `**Check:**`, `Note`, `Let
-# me verify`. One of the last kind says nothing that could revise the answer.
+# The beginning of a paragraph that checks the answer or comments on it: `**Check:**`, `Note`.
 NOTE = re.compile(
-    r"\W*(?:(?:(?:double[- ])?check|verification|verify|note|hint"
-    r"|confidence(?=[^\n:]{0,20}:)|(?:word|token)\s+count(?=\s?:)|difficulty(?=[^\n:]{0,10}:))\b"
-    r"|(?:let\s+me|let['’]s|let\s+us|we\s+can|to)\s+(?:quickly\s+|just\s+)?"
-    r"(?:double[- ]?check|check|verify)\b"
-    r"(?=[^\n]{0,300}=\s?[$\d])"
-    r"(?!(?:(?!\n\n)[^\0]){0,1000}?(?:\b(?:not|no|never|wrong|mistake\w*|errors?|actually|wait|hmm+|instead|should"
-    r"|must|so|but|however|oops|off|fail\w*|redo|answers?|correction|corrected|thus|hence|therefore|if|whether"
-    r"|only|rather|total)\b|n['’]t\b|≠|\?)))",
+    r"\W*(?:(?:double[- ])?check|verification|verify|note|hint"
+    r"|confidence(?:\s(?:score|rating))?(?=\s?:\W{0,9}(?:\d{1,3}\s?\\?%|0?\.\d|high|medium|low)))\b",
     re.IGNORECASE,
 )
 # The end of a note that finds the answer wrong, and another one: the `not whole, so it must be 54.`
 # of `Check: 48/9 is not whole, so it must be 54.`
 _AMENDS = re.compile(
     r"(?:\b(?:not|wrong|mistake|error|fails|off)\b|n['’]t\b|≠)[^\n]{0,200}?\b(?:so|thus|hence|therefore|instead)\b"
-    r"[^\n\d]{0,30}?\b(?:it|answer|value|number|total|result|that)\s+(?:is|must\s+be|should\s+be)\s+"
+    r"[^\n\d]{0,30}?\b(?:it|answer|value|number|total|result|that)\s+(?:must\s+be|should\s+be)\s+"
     r"[$*(]{0,3}(?P<value>[-−]?\d[\d.,/]{0,20}(?<![.,]))[$*)]{0,3}(?:\s[a-z]{1,15})?[.!]?\**\s{0,9}\Z",
     re.IGNORECASE,
 )

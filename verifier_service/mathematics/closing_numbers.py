@@ -494,19 +494,6 @@ _AT_POINT = re.compile(
 )
 
 
-# A rate before its purpose, whose numbers are given: the `21` of `She needs to read 21 pages per
-# day to finish the 147 pages in a week.`
-_RATE = re.compile(
-    r"[A-Za-z][^\d\n=]{0,150}?\b(?:must|needs?\s+to|ha(?:s|ve)\s+to|should|will|would\s+need\s+to)\s+"
-    r"[a-z]{3,12}\s+\*{0,2}(?P<value>[$€£]?\d[\d,]{0,12}(?:\.\d{1,9})?)\*{0,2}(?:\s+[a-z]{2,15}){0,3}"
-    r"\s+(?:per|each|every|a)\s+(?:day|week|hour|minute|month|year)\*{0,2}\s+to\s+"
-    r"(?:finish|complete|reach|cover|meet|fill|read|save|pay\s+off)\s"
-    r"(?![^\n]*\b(?:or|so|but|and|which|total|left|if|unless|not|instead|maybe|then|thus|is|are|was|were"
-    r"|equals?|giving|making|leaving)\b)[^.=?\n]{1,150}\.?\**",
-    re.IGNORECASE,
-)
-
-
 def closing_result(line: str) -> tuple[int, int] | None:
     """The place of the number that a line of prose computes, or that its sentence is about.
 
@@ -535,7 +522,6 @@ def closing_result(line: str) -> tuple[int, int] | None:
         or _LEFT.fullmatch(sentence)
         or _PRICE.fullmatch(sentence)
         or _AT_POINT.fullmatch(sentence)
-        or _RATE.fullmatch(sentence)
     )
     if match is None:
         return None

@@ -34,7 +34,7 @@ _DOTTED = re.compile(
 # A number of thousandths: `5‰`, `2.5\text{‰}`.
 _PER_MILLE = re.compile(
     _NAME + r"(?P<number>[-−+]?\d{1,30}(?:\.\d{1,30})?)(?:\s|\\[,; ])*"
-    r"(?:‰|\\text\s*\{\s*‰\s*\}|\\(?:textperthousand|permil)(?![a-z])|per[ ]?mill?e?\b)"
+    r"(?:‰|\\text\s*\{\s*‰\s*\}|\\(?:textperthousand|permil)(?![a-z])|per[ ]?mil(?:le?)?\b)"
 )
 # A whole number with points between its groups, and perhaps a decimal comma: `1.234.567,89`.
 _POINTED = re.compile(

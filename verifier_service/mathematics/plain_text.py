@@ -98,7 +98,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"\1",
         ),
         # The imaginary unit of a program: `2 + 3*I`.
-        (r"(?<![\w.])(\d{1,20}(?:\.\d{1,20})?)\s*\*\s*I(?!\w)", r"\1 i"),
+        (r"^([-−]?[\d./]{1,20}\s*[-+−]\s*\d{1,20}(?:\.\d{1,20})?)\s*\*\s*I$", r"\1 i"),
         # A vector between signs of a keyboard: `<1, 2>`.
         (r"^<([^<>=]{1,200},[^<>=]{1,200})>$", r"\\langle \1\\rangle"),
         # Hours and minutes: `2h30`.

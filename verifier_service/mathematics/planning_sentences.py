@@ -27,7 +27,7 @@ _IS_PREMISE = re.compile(
     r"(?:=[^,;\n=]{1,40})?"
     r"(?:,\s+(?:find|compute|determine|calculate|evaluate)\b[^\n=]{0,200})?"
     r"|[\s*_>#-]{0,9}the\s+(?:problem|question|exercise|task|text|statement|story)\s+(?:says|states|tells\s+us"
-    r"|mentions|gives\s+us)\b(?:(?!\b(?:so|thus|hence|therefore|and|but|which)\b)[^;:\n=?]){1,200}",
+    r"|mentions|gives\s+us)\b(?:(?!\b(?:so|thus|hence|therefore|and|but|which|giving|making|leaving|round\w*)\b)[^,;:\n=?]){1,200}",
     re.IGNORECASE,
 )
 # A word or sign with which a sentence comes to a result, or a second clause.

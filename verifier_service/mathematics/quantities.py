@@ -86,8 +86,7 @@ _MISLEADING_WORDS = frozenset(
     (
         "squared cubed factorial below above wrong incorrect not false less more plus times "
         "tenths hundredths thousandths halves thirds too fewer excluded doubled tripled "
-        "quadrupled halved modulo away short shy off impossible invalid rejected "
-        "fails extraneous cannot ignored discarded"
+        "quadrupled halved modulo away short shy off impossible invalid rejected"
     ).split()
 )
 """Words after a number that make it another number, or deny it."""

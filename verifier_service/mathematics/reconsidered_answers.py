@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 # Signs between an answer and the sentence behind it: `.`, `)$`, `**.`
 _BETWEEN = r"[\s.!?)*$\]\\]{0,12}"
@@ -17,7 +18,7 @@ _CONTRAST = rf"(?:(?:{_THOUGHT}){{1,3}}|(?:however|but|yet),?\s+)"
 # Words between a second thought and its value that suppose something, or ask for something else.
 _OTHER_CASE = re.compile(
     r"\b(?:if|unless|were|would|suppose|assum\w+|allow\w*|another|different|harder|variant|not"
-    r"|check\w*|verif\w+|confirm\w*)\b|n['’]t\b|\?",
+    r"|check\w*|verif\w+|confirm\w*|part|problem|version|reverse|plug\w*|sides?|substitut\w*|unit)\b|n['’]t\b|\?",
     re.IGNORECASE,
 )
 _NUMBER = (
@@ -63,7 +64,7 @@ _AMENDED = re.compile(
     r"|omits|overlooks|(?:over|under|double[- ])counts)|I\s+should\s+have|P\.?\s?S\.?:?\s+I\s+"
     r"(?:forgot|swapped|misread|mixed\s+up|switched|confused|missed|dropped)|the\s+correct\s+(?:result|answer|value)\s+would\s+be(?=\s))"
     r"(?P<reason>[^\n?]{0,150}?)(?:\bit(?:['’]s|\s+(?:is|must\s+be|should\s+be))|\bgiving|\b(?:we|I)\s+(?:get|have)"
-    r"|\bmaking\s+it|\bwhich\s+(?:gives|makes|is)|\bso|(?<=would\sbe))\s+"
+    r"|\bmaking\s+it|\bwhich\s+(?:gives|makes)|\bso|(?<=would\sbe))\s+"
     rf"{_NUMBER}{_ENDS}",
     re.IGNORECASE,
 )
@@ -90,3 +91,33 @@ def reconsidered(text: str, position: int) -> str | None:
 def with_slashes(text: str) -> str:
     r"""A text with the fractions of LaTeX as quotients: `5/8` for `\frac{5}{8}`."""
     return _FRACTION.sub(r"\1/\2", text) if "frac" in text else text
+
+
+# A box that is all of an answer: `\\boxed{5}`.
+_BOX = re.compile(r"\A\\boxed\{(.{1,100})\}\Z")
+# A number in digits: `-3`, `1,000`, `0.75`, `3/4`.
+_PLAIN = re.compile(r"[-−]?\d{1,30}(?:\.\d{1,30})?(?:/\d{1,30})?")
+
+
+def is_another_number(answer: str, value: str) -> bool:
+    r"""Whether a value is not that of an answer in digits; False for an answer of another form.
+
+    >>> is_another_number(r"\frac{3}{4}", "0.75"), is_another_number("48", "46")
+    (False, True)
+    >>> is_another_number("5!", "120")
+    False
+    """
+    one, other = map(_number, (answer, value))
+    return one is not None and other is not None and one != other
+
+
+def _number(text: str) -> Fraction | None:
+    inside = _BOX.sub(r"\1", text.strip(" $*()."))
+    plain = with_slashes(inside).strip(" $*().").replace("{,}", "").replace(",", "")
+    if _PLAIN.fullmatch(plain) is None:
+        return None
+    over, _, under = plain.replace("−", "-").partition("/")
+    try:
+        return Fraction(over) / Fraction(under or "1")
+    except ZeroDivisionError:
+        return None

@@ -298,11 +298,12 @@ def _gives(relation: Relation, value: Quantity, rules: Rules) -> bool | None:
 
 
 def is_vanishing_sum(value: Value) -> bool:
-    """Whether a value is an equation of a sum and 0, which no problem asks for the 0 of."""
+    """Whether a value is an equation of powers and 0, as `a^2 + b = 0`: nobody asks for the 0."""
     return (
         isinstance(value, Relation)
         and value.sign == "="
         and isinstance(value.left, Sum)
+        and any(isinstance(part, Power) for part in walk(value.left))
         and not variables(value.right)
         and same(value.right, Number(Fraction(0)), 0.0) is True
     )
@@ -400,6 +401,8 @@ def _same_several(left: Several, right: Several, rules: Rules) -> bool | None:
             return _same_in_order(left, right, rules)
     if kinds == {"tuple"}:
         return _same_tuples(left, right, rules)
+    if left.kind in ("set", "or") and _is_list_of_program(right):
+        return len(left.items) == len(right.items) and _same_unordered(left, right, rules)
     if left.kind == "tuple":
         return _same_as_tuple(right, left, rules)
     if right.kind == "tuple":
@@ -410,11 +413,11 @@ def _same_several(left: Several, right: Several, rules: Rules) -> bool | None:
 def _names_the_other(left: Several, right: Several) -> bool:
     """Whether one side gives a symbol to each value, and the other to none: the order tells.
 
-    It does not for points and for roots: a problem that lists them gives them no names.
+    It does not for roots: a problem that lists them gives them no names.
     """
     return any(
         _all_symbols(one)
-        and not any(isinstance(item, Named) or _is_tuple(item) for item in other.items)
+        and not any(isinstance(item, Named) for item in other.items)
         and not (other.kind == "list" and _are_indices(one))
         for one, other in ((left, right), (right, left))
     )
@@ -423,14 +426,23 @@ def _names_the_other(left: Several, right: Several) -> bool:
 def _are_indices(several: Several) -> bool:
     """Whether the symbols of values are one letter with indices: `x_1 = 2, x_2 = 3`."""
     names = [item.name for item in several.items if isinstance(item, Named)]
-    return len({name.partition("_")[0] for name in names}) == 1 and all("_" in n for n in names)
+    return len({name[0] for name in names}) == 1 and all(map(_ROOT.fullmatch, names))
+
+
+# A root of an equation: `x_1`.
+_ROOT = re.compile(r"[xyzt]_\{?\d\}?")
 
 
 FEWEST_IN_BRACKETS = 3
 """Fewest elements of a list as programs write it, `[1, 2, 3]`: `[1, 2]` is an interval."""
 
 
-_COORDINATES = (frozenset("xyz"), frozenset("abcd"))
+def _is_list_of_program(several: Several) -> bool:
+    items = several.items
+    return several.brackets == "[]" and FEWEST_IN_BRACKETS <= len(items) == len(set(items))
+
+
+_COORDINATES = (frozenset("xyz"), frozenset("abcd"), frozenset("ABCDEF"))
 
 
 def _in_order_of_names(several: Several) -> Several:
@@ -444,11 +456,8 @@ def _in_order_of_names(several: Several) -> Several:
 
 def _same_as_tuple(other: Several, tuple_: Several, rules: Rules) -> bool | None:
     """Whether a list, a set or alternatives are the same as a tuple."""
-    is_list = tuple_.brackets == "[]" and len(tuple_.items) >= FEWEST_IN_BRACKETS
-    if is_list and other.kind in ("set", "or"):
-        return _same_unordered(other, tuple_, rules)
     if other.kind == "list" and len(other.items) == len(tuple_.items):
-        is_bare = is_list or tuple_.brackets in ("()", "::", "")
+        is_bare = _is_list_of_program(tuple_) or tuple_.brackets in ("()", "::", "")
         return _same_in_order(other, tuple_, rules) if is_bare else False
     if len(other.items) == 1 and (other.kind == "list" or _is_tuple(other.items[0])):
         return same_value(tuple_, other.items[0], rules)

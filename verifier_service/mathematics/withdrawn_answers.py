@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from verifier_service.mathematics.reconsidered_answers import reconsidered, with_slashes
+from verifier_service.mathematics.reconsidered_answers import is_another_number, reconsidered
 
 # Words behind an answer that take it back: `Just kidding`, `I don't know.`
 _TAKEN_BACK = re.compile(
     r"\bjust[ ]+kidding\b"
-    r"|\bso[ ]+(?:the|my)[ ]+(?:boxed[ ]+)?answer[ ]+(?:above[ ]+)?is[ ]+(?:wrong|incorrect)\b"
+    r"|\bso[ ]+(?:my|the[ ]+boxed|the(?=[ ]+answer[ ]+above))[ ]+answer[ ]+(?:above[ ]+)?"
+    r"is[ ]+(?:wrong|incorrect)\b"
     r"|\bI[ ]+(?:made[ ]+that[ ]+up|give[ ]+up|have[ ]+no[ ]+idea)\b"
     r"|\bI[ ]+(?:don['’]?t|do[ ]+not)[ ]+(?:really[ ]+|actually[ ]+)?know(?=\s*[.!]|\s*$)"
     r"|\bI[ ]+(?:retract|withdraw|take[ ]+back)[ ]+(?:this|that|it|my[ ]+answer)\b"
@@ -142,6 +143,7 @@ _SECOND_THOUGHT = re.compile(
 )
 _I_ERRED = (
     r"I\s+(?:forgot|missed|misread|overlooked|miscalculated|miscounted|messed\s+up|misunderstood)\b"
+    r"(?!\s+to\s+(?:say|mention|note|write|state|add|include\s+the\s+unit))"
 )
 # A doubt right behind an answer, which stands unless the text comes back to it: `Wait, this doesn't
 # satisfy the equation.`, `Oh no, I forgot to subtract 3.`, the ` fails` of `\boxed{5} fails`.
@@ -322,7 +324,7 @@ def is_withdrawn(text: str, position: int, answer: str = "") -> bool:
     if (replaced := _REPLACED.match(text, position)) is not None:
         return not has_value(answer, replaced["value"])
     if answer and (instead := reconsidered(text, position)) is not None:
-        return not has_value(with_slashes(answer), instead)
+        return is_another_number(answer, instead)
     doubt = _DOUBTED.match(text, position)
     if doubt is None and not _NOUGHT.search(answer):
         doubt = _UNFIT_SENTENCE.match(text, position)

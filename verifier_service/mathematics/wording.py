@@ -154,7 +154,9 @@ def _time_of_day(match: re.Match[str]) -> Time | None:
         return None
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
-    elif match[1].startswith("0"):  # so are hours until noon written that are counted to 24
+    elif (
+        match[1].startswith("0") and hour > 0
+    ):  # so are hours until noon written that are counted to 24
         half = "a"
     return Time(hour * 60 + minute, int(match[3] or 0), half)
 

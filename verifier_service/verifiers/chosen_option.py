@@ -289,8 +289,6 @@ _LETTER_AT_END = re.compile(
     r"(?:\s?[.:=-]{1,3}|\s{1,3}is)?\s?\(?(?-i:(?P<behind>[A-J]))\)?[\s.)*]{0,5}\Z"
     r"|(?<!not )\b(?-i:(?P<before>[A-J]))\)?\s{1,3}is\s{1,3}(?:the|my)\s{1,3}"
     r"(?:(?:correct|right|final|best)\s{1,3})?(?:answer|option|choice)[\s.)*]{0,5}\Z"
-    r"|\b(?:corresponds?\s(?:exactly\s|best\s)?to|matches|going\swith|let['\u2019]s\sgo\swith|correct\sletter\sis)\s"
-    r"(?:option\s|choice\s)?[*(]{0,3}(?-i:(?P<met>[A-J]))[*)]{0,3}[\s.]{0,5}\Z"
     r"|\b(?:is|are|be)\s{1,3}\*\*(?:option\s)?\(?(?-i:(?P<bold>[A-J]))[).:]{1,2}\s"
     r"[^*\n]{1,300}\*\*[\s.]{0,3}\Z",
     re.IGNORECASE,
@@ -436,9 +434,9 @@ def _letter_at_end(line: str) -> str | None:
     match = _LETTER_AT_END.search(REJECTED_OPTION.sub(" ", line[-_MAX_END_CHARACTERS:]))
     if match is None or _DOUBT.search(line):
         return None
-    if (match["bold"] or match["met"]) and (_REFUSAL.search(line) or _NOTHING.search(line)):
+    if match["bold"] and (_REFUSAL.search(line) or _NOTHING.search(line)):
         return None
-    letter = match["behind"] or match["before"] or match["bold"] or match["met"]
+    letter = match["behind"] or match["before"] or match["bold"]
     return letter if set(_ANY_LETTER.findall(line)) <= {letter} else None
 
 
