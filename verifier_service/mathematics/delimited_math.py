@@ -52,7 +52,9 @@ def delimited(text: str) -> list[DelimitedMath]:
         end = text.find(_CLOSING[opening], position)
         if opening == "$" and end >= 0:
             line_end = text.find("\n", position, end)
-            is_between = text[end - 1].isspace() or text[end - 1] in "-+*/"
+            is_sum = text[position : position + 2].lstrip(".")[:1].isdigit()
+            before = "-+*/=(<" if is_sum else "-+*/"
+            is_between = text[end - 1].isspace() or text[end - 1] in before
             is_amount = text[end + 1 : end + 2].isdigit() or text[
                 end + 1 : end + 4
             ].lstrip().startswith("<<")
