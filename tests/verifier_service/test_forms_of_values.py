@@ -187,7 +187,41 @@ def other_fractions(number: int) -> Iterator[int]:
     yield 10 * number
 
 
+# Verdicts on four statements, and an order of four names.
+
+
+def forms_of_verdicts(verdicts: list[bool]) -> Iterator[str]:
+    yield ", ".join("True" if one else "False" for one in verdicts)
+    yield ", ".join("T" if one else "F" for one in verdicts)
+    yield ", ".join("yes" if one else "no" for one in verdicts)
+    yield rf"\text{{{', '.join('true' if one else 'false' for one in verdicts)}}}"
+
+
+def other_verdicts(verdicts: list[bool]) -> Iterator[list[bool]]:
+    yield [not one for one in verdicts]
+    yield verdicts[2:] + verdicts[:2]
+    yield verdicts[:3]
+
+
+def forms_of_order(names: list[str]) -> Iterator[str]:
+    yield " < ".join(names)
+    yield " > ".join(names[::-1])
+    yield r" \lt ".join(names)
+
+
+def other_orders(names: list[str]) -> Iterator[list[str]]:
+    a, b, *rest = names
+    yield names[::-1]
+    yield [b, a, *rest]
+
+
 STRUCTURES = {
+    "verdicts": Structure(
+        lambda chance: [True, chance.random() < 0.5, False, False],
+        forms_of_verdicts,
+        other_verdicts,
+    ),
+    "order": Structure(lambda chance: chance.sample("abcd", 4), forms_of_order, other_orders),
     "solutions of a system": Structure(three_pairs, forms_of_solutions, other_solutions),
     "letters": Structure(
         lambda chance: chance.sample(range(-9, 30), 3), forms_of_letters, other_letters

@@ -45,6 +45,7 @@ from verifier_service.mathematics.number_bases import BasedNumber, based_number,
 from verifier_service.mathematics.number_notation import roman_value, without_only
 from verifier_service.mathematics.option_letters import Option, labelled_option, several_letters
 from verifier_service.mathematics.orbitals import have_same_orbitals
+from verifier_service.mathematics.order_chains import order_of_names
 from verifier_service.mathematics.periodic import same_family
 from verifier_service.mathematics.plain_text import (
     text_key,
@@ -64,7 +65,12 @@ from verifier_service.mathematics.rules import Form, FormFault, Rules
 from verifier_service.mathematics.series import same_series
 from verifier_service.mathematics.spelled_numbers import stated_once
 from verifier_service.mathematics.unit_vectors import read_unit_vectors
-from verifier_service.mathematics.value_comparison import is_vanishing_sum, same_time, same_value
+from verifier_service.mathematics.value_comparison import (
+    is_vanishing_sum,
+    same_time,
+    same_value,
+    truths_of,
+)
 from verifier_service.mathematics.values import (
     Named,
     Quantity,
@@ -108,11 +114,18 @@ class AnswerReading:
         return None if self.number else based_number(unwrapped(self.text))
 
     @cached_property
+    def order(self) -> tuple[str, ...] | None:
+        """The names in the order that the text is: `a < b < c`."""
+        return order_of_names(self.text) if _MAY_ORDER.search(self.text) else None
+
+    @cached_property
     def chemistry(self) -> Chemistry | None:
         """The chemical formula or reaction that the text can be."""
         return read_chemistry(unwrapped(self.text))
 
 
+# A sign of an order: `<`, `\gt`.
+_MAY_ORDER = re.compile(r"[<>＜＞]|\\[lg]t(?![a-z])")
 # A number in digits, as most answers are: `12`, `-0.5.`.
 _PLAIN_NUMBER = re.compile(r"\s*(-?[0-9]{1,30}(?:\.[0-9]{1,30})?)\.?\s*", re.ASCII)
 
@@ -271,6 +284,21 @@ def _is_of(side: str, reference: BasedNumber) -> bool:
     return len(side.strip()) == 1 if number is None else number.value == reference.value
 
 
+def _same_of_a_kind(left: AnswerReading, right: AnswerReading) -> bool | None:
+    """Whether two Roman numerals, times, orders or lists of verdicts are the same; else None."""
+    if left.roman and right.roman:  # VI is not IV, though the product of its letters is
+        return left.roman == right.roman
+    times = [_time_of(one) for one in (left, right)]
+    if times[0] and times[1]:
+        return same_time(times[0], times[1])
+    # The order of three names is read as inequalities, too.
+    if (left.order and right.order) or any(one.order and not one.values for one in (left, right)):
+        return left.order == right.order
+    # Of which statements verdicts are, their order tells.
+    truths = [truths_of(one.values[0]) if one.values else None for one in (left, right)]
+    return truths[0] == truths[1] if truths[0] and truths[1] else None
+
+
 def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool | None:
     """Whether two texts give the same answer; None where that is not decided here."""
     if left.key == right.key and left.key:
@@ -287,11 +315,8 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
         return same_words
     if (same_labelled := _same_labelled(left.text, right.text, rules)) is not None:
         return same_labelled
-    if left.roman and right.roman:  # VI is not IV, though the product of its letters is
-        return left.roman == right.roman
-    times = [_time_of(one) for one in (left, right)]
-    if times[0] and times[1]:
-        return same_time(times[0], times[1])
+    if (found := _same_of_a_kind(left, right)) is not None:
+        return found
     if left.letters and left.letters == right.letters:
         return True
     if (chosen := _same_option(left, right, rules)) is not None:

@@ -410,6 +410,26 @@ def _same_several(left: Several, right: Several, rules: Rules) -> bool | None:
     return _same_unordered(left, right, rules)
 
 
+_TRUTHS = {"yes": True, "no": False, "T": True, "F": False}
+
+
+def truths_of(value: Value) -> list[bool] | None:
+    """The verdicts of a list of nothing else: `True, False`, `T, F`; None for any other value."""
+    if not isinstance(value, Several) or value.kind == "or":
+        return None
+    names = [_name_of(item) for item in value.items]
+    return [_TRUTHS[name] for name in names] if all(name in _TRUTHS for name in names) else None
+
+
+def _name_of(value: Value) -> str:
+    """The word or the symbol that is all of a value; empty for other values."""
+    if isinstance(value, Words):
+        return value.text
+    if isinstance(value, Quantity) and isinstance(value.expression, Symbol):
+        return value.expression.name
+    return ""
+
+
 def _names_the_other(left: Several, right: Several) -> bool:
     """Whether one side gives a symbol to each value, and the other to none: the order tells.
 

@@ -201,7 +201,7 @@ class Accuracy(SettlingVerifier):
         from verifier_service.mathematics import comparison  # noqa: PLC0415
 
         rules = self.rules
-        all_readable = all(one.values or _can_be_read(one.text) for one in references)
+        all_readable = all(one.values or one.order or _can_be_read(one.text) for one in references)
         kept: dict[tuple[tuple[str, ...], Joint], Judgement | Undecided] = {}
 
         def judgement_of(found: Extraction) -> Judgement | Undecided:
