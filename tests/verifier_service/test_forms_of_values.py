@@ -273,3 +273,31 @@ def test_a_list_of_a_program_is_the_set_of_its_elements() -> None:
         assert not is_right(form, "[-5, 3, 12]")
     assert is_right("-5, 3, 11", "[-5, 3, 11]")
     assert not is_right(r"\{1, 3\}", "[1, 3]")  # an interval
+
+
+CONTEXTS = [
+    "The answer is $@$.",
+    "**Answer:** $@$",
+    "So the final answer is: @",
+    "#### @",
+    "<think>Perhaps 7.</think>\n\n<answer> $@$ </answer>",
+    "We get 17 and 19.\n\n**Final Answer**\n\n\\[\n\\boxed{@}\n\\]",
+    "Final Answer: The final answer is $@$. I hope it is correct.",
+    "Let me compute.\n\n\\[ @ \\]",
+]
+"""Ways to state an answer, which stands in the place of `@`."""
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_a_value_is_whole_wherever_it_is_stated(name: str, context: str) -> None:
+    structure = STRUCTURES[name]
+    value = structure.value(random.Random(1))
+    reference = {"answer": next(structure.forms(value))}
+    others = list(structure.others(value))
+    for form in structure.forms(value):
+        if "\n" not in form:
+            assert judge(Accuracy(), reference, context.replace("@", form)).score == 1, form
+    for other in others:
+        for form in structure.forms(other):
+            assert judge(Accuracy(), reference, context.replace("@", form)).score == 0, form

@@ -137,6 +137,30 @@ def final_side(statement: str) -> str:
             if statement.startswith("&"):
                 statement = statement.replace("&", " ").strip().removeprefix("=").strip()
         statement = statement.replace("&", " ")
-    if statement.count("=") > 1 and "$" not in statement:
-        return statement.rpartition("=")[2].strip()
-    return trimmed(statement)
+    if statement.count("=") < 2 or "$" in statement or _lists_equations(statement):
+        return trimmed(statement)
+    last = statement.rpartition("=")[2].strip()
+    return trimmed(statement) if "\\end{" in last else last
+
+
+# What stands between two equations of a list: a comma outside of brackets, `\text{ or }`, `\\`.
+_BETWEEN_EQUATIONS = re.compile(
+    r"[,;](?![^()\[\]{}]{0,60}[)\]}])|\\text\s{0,3}\{\s{0,3}(?:or|and)\s{0,3}\}|\\q?quad(?![a-z])"
+    r"|\\\\"
+)
+# An equation that gives a name its value: `a_1 = 3`, `f(2) = 5`, but not `a + b = 5`.
+_GIVES_VALUE = re.compile(
+    r"\s{0,9}(?P<name>(?:[A-Za-z\\]|\([^()=]{1,20}\))(?:[^=+*/−()-]|\([^()]{0,20}\)){0,30})=[^=]{1,100}"
+)
+
+
+def _lists_equations(statement: str) -> bool:
+    """Whether a statement is a list of values with names, and no chain: `a = 1, b = 2`.
+
+    Rows that give one name are a derivation.
+    """
+    parts = [part for part in _BETWEEN_EQUATIONS.split(statement) if part.strip(" .")]
+    found = [_GIVES_VALUE.fullmatch(part) for part in parts]
+    names = {one["name"].strip() for one in found if one is not None}
+    is_list = len(parts) > 1 and None not in found
+    return is_list and ("\\\\" not in statement or len(names) == len(parts))
