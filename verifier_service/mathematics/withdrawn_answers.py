@@ -143,7 +143,7 @@ _SECOND_THOUGHT = re.compile(
 )
 _I_ERRED = (
     r"I\s+(?:forgot|missed|misread|overlooked|miscalculated|miscounted|messed\s+up|misunderstood)\b"
-    r"(?!\s+to\s+(?:say|mention|note|write|state|add|include\s+the\s+unit))"
+    r"(?!\s+to\s+(?:say|mention|note|write|state|(?:add|include)\s+(?:that|the\s+unit))\b)"
 )
 # A doubt right behind an answer, which stands unless the text comes back to it: `Wait, this doesn't
 # satisfy the equation.`, `Oh no, I forgot to subtract 3.`, the ` fails` of `\boxed{5} fails`.
