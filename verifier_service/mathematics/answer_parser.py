@@ -234,10 +234,7 @@ class _AnswerParser:
             raise Unreadable("a list without items")
         if len(kept) < len(parts):
             joints = joints[: len(kept) - 1]
-        items = [
-            _AnswerParser(list(part), self.depth + 1, is_in_list=len(kept) > 1).item()
-            for part in kept
-        ]
+        items = [self._item(part, is_in_list=len(kept) > 1) for part in kept]
         if len(items) == 1:
             return items[0]
         has_or = "or" in joints
@@ -279,11 +276,11 @@ class _AnswerParser:
                 return found
         return self._prose()
 
-    def _nested(self, tokens: Sequence[Token]) -> _AnswerParser:
-        return _AnswerParser(list(tokens), self.depth + 1)
+    def _nested(self, tokens: Sequence[Token], *, is_in_list: bool = False) -> _AnswerParser:
+        return _AnswerParser(list(tokens), self.depth + 1, is_in_list=is_in_list)
 
-    def _item(self, tokens: Sequence[Token]) -> Value:
-        return self._nested(tokens).item()
+    def _item(self, tokens: Sequence[Token], *, is_in_list: bool = False) -> Value:
+        return self._nested(tokens, is_in_list=is_in_list).item()
 
     def _items(self, parts: Sequence[Sequence[Token]]) -> tuple[Value, ...]:
         return tuple(self._item(part) for part in parts)

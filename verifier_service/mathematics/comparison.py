@@ -343,7 +343,7 @@ def same_answer(left: AnswerReading, right: AnswerReading, rules: Rules) -> bool
     return None if None in verdicts else False
 
 
-# The end of a question: the `?}` of `\\text{Paris?}`.
+# The end of a question: the `?}` of `\text{Paris?}`.
 _QUESTION_MARK = re.compile(r"[?？][\s})$*.]{0,9}\Z")
 
 
@@ -352,7 +352,7 @@ def _asks(text: str) -> bool:
     return _QUESTION_MARK.search(text, max(0, len(text) - 10)) is not None
 
 
-# A quantifier, which math-verify does not see: `\\forall`, `∃`.
+# A quantifier, which math-verify does not see: `\forall`, `∃`.
 _QUANTIFIER = re.compile(r"\\(?P<name>forall|exists|nexists)(?![A-Za-z])|[∀∃∄]")
 _QUANTIFIERS = {"∀": "forall", "∃": "exists", "∄": "nexists"}
 

@@ -345,7 +345,7 @@ def without_ordinal_endings(text: str) -> str:
 
 
 # A line that gives a letter its value: `a = -6`.
-_ASSIGNMENT = re.compile(r"\s*(?P<name>[a-zA-Z](?:_\w)?)\s*=\s*(?P<value>[^=,;\n]+?)[\s,;.]*")
+_ASSIGNMENT = re.compile(r"\s*(?P<name>[a-zA-Z](?:_\w)?)\s*=(?P<value>[^=,;\n]+)[,;.\s]{0,9}")
 
 
 def _with_commas_between_lines(text: str) -> str:
@@ -355,7 +355,7 @@ def _with_commas_between_lines(text: str) -> str:
     names = {line["name"] for line in found}
     if len(found) < len(lines) or len(names) < len(found):
         return text
-    return ", ".join(f"{line['name']} = {line['value']}" for line in found)
+    return ", ".join(f"{line['name']} = {line['value'].strip(' .')}" for line in found)
 
 
 def rewritten(text: str) -> str:
@@ -484,7 +484,7 @@ def _as_logic(sign: re.Match[str]) -> str:
     return f" {_LOGIC_SIGNS[sign['name']] if sign['name'] else sign[0]} "
 
 
-# A sign of geometry, or the dots of a series, which have several names: `△`, `∥`, `\\cdots`.
+# A sign of geometry, or the dots of a series, which have several names: `△`, `∥`, `\cdots`.
 _NAMED_SIGN = re.compile(r"[△∥∠⊥⊙∀∃…]|\\[cld]?dots(?![a-zA-Z])|(?<=[-+,])\s?\.{3}")
 _SIGN_NAMES = {
     "△": "triangle", "∥": "parallel", "∠": "angle", "⊥": "perp", "⊙": "odot",

@@ -415,7 +415,7 @@ _TRUTHS = {"yes": True, "no": False, "T": True, "F": False}
 
 def truths_of(value: Value) -> list[bool] | None:
     """The verdicts of a list of nothing else: `True, False`, `T, F`; None for any other value."""
-    if not isinstance(value, Several) or value.kind == "or":
+    if not isinstance(value, Several) or value.kind not in ("list", "tuple"):
         return None
     names = [_name_of(item) for item in value.items]
     return [_TRUTHS[name] for name in names] if all(name in _TRUTHS for name in names) else None

@@ -325,7 +325,7 @@ _REFUSAL = re.compile(
     r"|only\s+in\s+part|excluded|eliminated|rejected|discarded|tempting|mistaken?|popular|favou?rite)\b",
     re.IGNORECASE,
 )
-# Words of a line that speaks of no value of its own: `Nothing matches D.`
+# Words of a line that speaks of others, or of nothing: `Most people say it is **D. Tin**.`
 _NOTHING = re.compile(
     r"\b(?:no|none|nothing|nobody|neither|error|mistake|forget\w*|ignor\w*|naive\w*|people|students)\b",
     re.IGNORECASE,
