@@ -1,6 +1,6 @@
 """The settings of a fleet: those of the service, and how many replicas it has.
 
-When Ray adds or removes one is told to it in `fleet.application`.
+`fleet.application` tells Ray at which load to add or remove one.
 """
 
 from __future__ import annotations
